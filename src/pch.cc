@@ -1,0 +1,1 @@
+// The translation unit that the precompiled headers are made in.
