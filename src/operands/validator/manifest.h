@@ -1,0 +1,16 @@
+#pragma once
+// The validator (controller.md §4.4).
+
+#include <vector>
+
+#include "api/cluster_policy.h"
+#include "base/result.h"
+#include "operands/build/meta.h"
+#include "operands/facts.h"
+
+namespace gpuop::operands::validator {
+
+bool Enabled(const api::ClusterPolicySpec& policy, const Facts& facts);
+Result<std::vector<Object>> Render(const api::ClusterPolicySpec& policy, const Facts& facts);
+
+}  // namespace gpuop::operands::validator

@@ -1,0 +1,16 @@
+#pragma once
+// Binding GPUs to vfio-pci (controller.md §4.15).
+
+#include <vector>
+
+#include "api/cluster_policy.h"
+#include "base/result.h"
+#include "operands/build/meta.h"
+#include "operands/facts.h"
+
+namespace gpuop::operands::vfio_manager {
+
+bool Enabled(const api::ClusterPolicySpec& policy, const Facts& facts);
+Result<std::vector<Object>> Render(const api::ClusterPolicySpec& policy, const Facts& facts);
+
+}  // namespace gpuop::operands::vfio_manager
