@@ -1,0 +1,393 @@
+// Symptoms of Pods that run, and nodes.
+
+#include <gmock/gmock.h>
+
+#include "cli/gpu/why_case_test.h"
+#include "data/json.h"
+
+namespace gpuop::cli::kubectl_gpu {
+
+using ::testing::HasSubstr;
+
+std::string Waiting(const char* reason, const std::string& message) {
+  return std::string("{phase: Pending, containerStatuses: [{name: main, state: {waiting: {reason: ") + reason +
+         ", message: '" + message + "'}}}]}";
+}
+std::string Crashed(int exit_code) {
+  return "{containerStatuses: [{name: main, restartCount: 3, state: {waiting: {reason: CrashLoopBackOff}}, lastState: "
+         "{terminated: {exitCode: " +
+         std::to_string(exit_code) + ", reason: Error}}}]}";
+}
+NodeSetup Broken(const char* reason, const char* message) {
+  return {.proof = "False", .reason = reason, .message = message};
+}
+
+TEST_P(WhyTest, NamesTheFirstBrokenLink) {
+  const WhyCase& c = GetParam();
+  Desk desk(c.situation);
+  const auto report = desk.Ask({"why", c.about});
+  ASSERT_TRUE(report) << report.error().text;
+  EXPECT_EQ(data::StringOr(report->json, "symptom"), c.symptom) << report->text;
+  EXPECT_EQ(data::StringOr(report->json, "cause.reason"), c.reason) << report->text;
+  EXPECT_THAT(report->text, HasSubstr(c.shows));
+  const api::Reason* reason = api::FindReason(c.reason);
+  const bool named = reason != nullptr && reason->severity != api::Severity::kFine;
+  EXPECT_EQ(report->exit_code, named ? 1 : std::string_view(c.reason).empty() ? 0 : 4) << report->text;
+  if (named) EXPECT_FALSE(data::StringOr(report->json, "cause.firstCheck").empty()) << report->text;
+}
+
+namespace {
+
+// --- it runs and CUDA fails; wrong count; now and then ---------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    Running, WhyTest,
+    ::testing::Values(
+        WhyCase{"AllIsWell", {.pods = {{.node = "dgx", .status = kUp}}}, "trainer", "None", "", "nothing is wrong"},
+        WhyCase{"AsksForNoGpu",
+                {.pods = {{.gpus = 0,
+                           .node = "dgx",
+                           .status = Crashed(1),
+                           .log = "RuntimeError: No CUDA GPUs are available\n"}}},
+                "trainer",
+                "CUDAFails",
+                "GPUNotRequested",
+                "no container of the Pod has nvidia.com/"},
+        WhyCase{"AsksForOneAndSeesNone",
+                {.pods = {{.node = "dgx", .status = Crashed(1), .log = "CUDA_ERROR_NO_DEVICE\n"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDANoDevice",
+                "main writes: CUDA_ERROR_NO_DEVICE"},
+        WhyCase{"DriverTooOld",
+                {.pods = {{.node = "dgx",
+                           .status = Crashed(1),
+                           .log = "x\nCUDA driver version is insufficient for CUDA runtime version\n"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDADriverTooOld",
+                "insufficient"},
+        WhyCase{"UvmMissingOnTheNode",
+                {.nodes = {Broken("UVMMissing", "host driver: no /dev/nvidia-uvm")},
+                 .pods = {{.node = "dgx", .status = Crashed(1), .log = "cuInit failed: CUDA_ERROR_UNKNOWN\n"}}},
+                "trainer",
+                "CUDAFails",
+                "UVMMissing",
+                "the Pod: main writes: cuInit failed"},
+        WhyCase{"FabricManagerDown",
+                {.pods = {{.node = "dgx", .status = Crashed(1), .log = "Error 802: system not yet initialized"}}},
+                "trainer",
+                "CUDAFails",
+                "FabricNotReady",
+                "802"},
+        WhyCase{"NoCodeForThisGpu",
+                {.pods = {{.node = "dgx",
+                           .status = Crashed(1),
+                           .log = "CUDA error: no kernel image is available for execution on the device"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDABinaryMismatch",
+                "no kernel image"},
+        WhyCase{
+            "MemoryFull",
+            {.pods = {{.node = "dgx", .status = Crashed(1), .log = "torch: CUDA out of memory. Tried to allocate"}}},
+            "trainer",
+            "CUDAFails",
+            "CUDAOutOfMemory",
+            "out of memory"},
+        WhyCase{"MemoryFullInTheRuntimesWords",
+                {.pods = {{.node = "dgx", .status = Crashed(1), .log = "RuntimeError: CUDA error: out of memory\n"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDAOutOfMemory",
+                "out of memory"},
+        WhyCase{"SamplesPrintTheRuntimesNames",
+                {.pods = {{.node = "dgx",
+                           .status = Crashed(1),
+                           .log = "CUDA error at deviceQuery.cpp:12 code=35(cudaErrorInsufficientDriver) "
+                                  "\"cudaGetDeviceCount(&n)\"\n"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDADriverTooOld",
+                "broken link  host driver > toolkit and CDI > device plugin > scheduler > [CUDA] > health"},
+        WhyCase{"LibraryMissing",
+                {.pods = {{.node = "dgx",
+                           .status = Crashed(127),
+                           .log = "libcuda.so.1: cannot open shared object file: No such file or directory"}}},
+                "trainer",
+                "CUDAFails",
+                "CUDALibraryMissing",
+                "libcuda.so.1"},
+        WhyCase{"ItsOwnError",
+                {.pods = {{.node = "dgx", .status = Crashed(3), .log = "ValueError: bad batch size"}}},
+                "trainer",
+                "CUDAFails",
+                "ProgramFailed",
+                "last with exit code 3"},
+        WhyCase{"EccUnderIt",
+                {.nodes = {Broken("ECCUncorrected", "health: GPU 3 reports 2 errors")},
+                 .pods = {{.node = "dgx", .status = kUp}}},
+                "trainer",
+                "NowAndThen",
+                "ECCUncorrected",
+                "node dgx: health: GPU 3"},
+        WhyCase{"WarmGpuUnderIt",
+                {.nodes = {{.proof = "True", .reason = "ThermalSlowdown", .message = "health: GPU 1 at 92 C"}},
+                 .pods = {{.node = "dgx", .status = kUp}}},
+                "trainer",
+                "NowAndThen",
+                "ThermalSlowdown",
+                "92 C"},
+        WhyCase{"CpuPodOnABrokenNodeIsWell",
+                {.nodes = {Broken("ECCUncorrected", "x")}, .pods = {{.gpus = 0, .node = "dgx", .status = kUp}}},
+                "trainer",
+                "None",
+                "",
+                "nothing is wrong"},
+        WhyCase{"WrongMigLayoutUnderIt",
+                {.nodes = {{.more_labels = "{nvidia.com/mig.config: all-1g.5gb, nvidia.com/mig.config.state: failed}"}},
+                 .pods = {{.node = "dgx", .status = kUp}}},
+                "trainer",
+                "WrongCount",
+                "MIGProfileWrong",
+                "mig.config=all-1g.5gb could not be applied"}),
+    NameOf);
+
+// --- nodes -----------------------------------------------------------------------------------------------------------
+
+INSTANTIATE_TEST_SUITE_P(
+    Node, WhyTest,
+    ::testing::Values(
+        WhyCase{
+            "NothingIsMissingWhileItIsBeingProved",
+            {.nodes =
+                 {{.capacity = 0, .labelled = false, .proof = "Unknown", .reason = "Validating", .message = "CUDA"}},
+             .operands = {{}, {.app = "gpu-feature-discovery"}}},
+            "dgx",
+            "",
+            "Validating",
+            "CUDA"},
+        WhyCase{"Fit", {}, "dgx", "", "", "every link of the chain was proved"},
+        WhyCase{"ConditionIsBelieved",
+                {.nodes = {Broken("DriverHung", "host driver: does not answer: nvmlInit_v2")}},
+                "dgx",
+                "",
+                "DriverHung",
+                "nvmlInit_v2"},
+        WhyCase{"FirstCheckOfTheConditionIsTakenOver",
+                {.nodes = {Broken("DriverHung", "host driver: x; first check: dmesg -w (on node dgx)")}},
+                "dgx",
+                "",
+                "DriverHung",
+                "first check  dmesg -w (on node dgx)"},
+        WhyCase{"ReasonOfANewerValidator",
+                {.nodes = {Broken("SomethingNew", "what it says")}},
+                "dgx",
+                "",
+                "CUDAFailed",
+                "SomethingNew: what it says"},
+        WhyCase{"BeingProved",
+                {.nodes = {{.proof = "Unknown", .reason = "Validating", .message = "toolkit"}}},
+                "dgx",
+                "",
+                "Validating",
+                "toolkit"},
+        WhyCase{"PluginCrashes",
+                {.operands = {{.state = "{waiting: {reason: CrashLoopBackOff, message: back-off 40s}}"}}},
+                "dgx",
+                "",
+                "PluginNotReady",
+                "Pod nvidia-device-plugin-daemonset-x: main: CrashLoopBackOff"},
+        WhyCase{"PluginStarts",
+                {.operands = {{.state = "{waiting: {reason: ContainerCreating}}"}}},
+                "dgx",
+                "",
+                "Validating",
+                "ContainerCreating"},
+        WhyCase{"ToolkitImageMissing",
+                {.operands = {{.app = "nvidia-container-toolkit-daemonset",
+                               .state = "{waiting: {reason: ErrImagePull, message: not found}}"}}},
+                "dgx",
+                "",
+                "ToolkitNotReady",
+                "ErrImagePull"},
+        WhyCase{
+            "FirstLinkWins",
+            {.operands = {{.state = "{waiting: {reason: CrashLoopBackOff}}"},
+                          {.app = "nvidia-container-toolkit-daemonset", .state = "{waiting: {reason: ErrImagePull}}"}}},
+            "dgx",
+            "",
+            "ToolkitNotReady",
+            "also         PluginNotReady"},
+        WhyCase{"ValidatorStandsAtTheDriver",
+                {.operands = {{.app = "nvidia-operator-validator",
+                               .state = "{terminated: {exitCode: 1, message: no libnvidia-ml.so.1}}",
+                               .init = "driver-validation"}}},
+                "dgx",
+                "",
+                "DriverNotReady",
+                "no libnvidia-ml.so.1"},
+        WhyCase{"ValidatorStandsAtCuda",
+                {.operands = {{.app = "nvidia-operator-validator",
+                               .state = "{terminated: {exitCode: 1}}",
+                               .init = "cuda-validation"}}},
+                "dgx",
+                "",
+                "CUDAPodFailed",
+                "cuda-validation"},
+        WhyCase{"DriverContainerFails",
+                {.operands = {{.app = "nvidia-driver-daemonset", .state = "{waiting: {reason: CrashLoopBackOff}}"}}},
+                "dgx",
+                "",
+                "DriverNotReady",
+                "nvidia-driver-daemonset-x"},
+        WhyCase{"ToolkitOfASecondEngine",
+                {.operands = {{.app = "nvidia-container-toolkit-daemonset-crio-daemonset",
+                               .state = "{waiting: {reason: ErrImagePull}}"}}},
+                "dgx",
+                "",
+                "ToolkitNotReady",
+                "ErrImagePull"},
+        WhyCase{"ExporterIsOnlyAWarning",
+                {.operands = {{.app = "nvidia-dcgm-exporter", .state = "{waiting: {reason: ErrImagePull}}"}}},
+                "dgx",
+                "",
+                "MonitoringNotReady",
+                "nvidia-dcgm-exporter-x"},
+        WhyCase{"DiscoveryFails",
+                {.operands = {{.app = "gpu-feature-discovery", .state = "{waiting: {reason: CrashLoopBackOff}}"}}},
+                "dgx",
+                "",
+                "DiscoveryNotReady",
+                "gpu-feature-discovery-x"},
+        WhyCase{"OneGpuUnhealthy",
+                {.nodes = {{.allocatable = 7}}},
+                "dgx",
+                "",
+                "DeviceUnhealthy",
+                "7 of 8 nvidia.com/gpu allocatable"},
+        WhyCase{"OffersNothingThoughThePluginRuns",
+                {.nodes = {{.capacity = 0, .proof = ""}}, .operands = {{}}},
+                "dgx",
+                "",
+                "ResourceMissing",
+                "the device plugin runs"},
+        WhyCase{"PluginSwitchedOff",
+                {.nodes = {{.capacity = 0, .proof = ""}}, .spec = "{devicePlugin: {enabled: false}}"},
+                "dgx",
+                "",
+                "ResourceMissing",
+                "switched off"},
+        WhyCase{"OffersFewerThanDiscoveryCounts",
+                {.nodes = {{.more_labels = "{nvidia.com/gpu.count: '16'}"}}},
+                "dgx",
+                "",
+                "ResourceCountWrong",
+                "8 nvidia.com/gpu advertised, and its labels count 16"},
+        WhyCase{"SharedGpusCountAsReplicas",
+                {.nodes = {{.capacity = 80,
+                            .allocatable = 80,
+                            .more_labels = "{nvidia.com/gpu.count: '8', nvidia.com/gpu.replicas: '10'}"}}},
+                "dgx",
+                "",
+                "",
+                "proved"},
+        WhyCase{"SharedResourceUnderItsOwnName",
+                {.nodes = {{.capacity = 80,
+                            .allocatable = 80,
+                            .resource = "nvidia.com/gpu.shared",
+                            .more_labels = "{nvidia.com/gpu.count: '8', nvidia.com/gpu.replicas: '10'}"}}},
+                "dgx",
+                "",
+                "",
+                "proved"},
+        WhyCase{"MixedMigDoesNotCountFullGpus",
+                {.nodes = {{.capacity = 4,
+                            .allocatable = 4,
+                            .more_resources = "{nvidia.com/mig-1g.5gb: '28'}",
+                            .more_labels = "{nvidia.com/gpu.count: '8', nvidia.com/mig.strategy: mixed, "
+                                           "nvidia.com/mig-1g.5gb.count: '28'}"}}},
+                "dgx",
+                "",
+                "",
+                "proved"},
+        WhyCase{"MigProfilesMissing",
+                {.nodes = {{.more_resources = "{nvidia.com/mig-1g.5gb: '14'}",
+                            .more_labels = "{nvidia.com/mig.strategy: mixed, nvidia.com/mig-1g.5gb.count: '28'}"}}},
+                "dgx",
+                "",
+                "ResourceCountWrong",
+                "14 nvidia.com/mig-1g.5gb advertised"},
+        WhyCase{"MigChangeRuns",
+                {.nodes = {{.more_labels = "{nvidia.com/mig.config.state: pending}"}}},
+                "dgx",
+                "",
+                "Validating",
+                "is being applied"},
+        WhyCase{"MigChangeFailed",
+                {.nodes = {{.more_labels = "{nvidia.com/mig.config.state: failed}"}}},
+                "dgx",
+                "",
+                "MIGProfileWrong",
+                "state failed"},
+        WhyCase{"UpgradeRuns",
+                {.nodes = {{.more_labels = "{nvidia.com/gpu-driver-upgrade-state: drain-required}"}}},
+                "dgx",
+                "",
+                "Validating",
+                "driver upgrade: drain-required"},
+        WhyCase{"UpgradeFailed",
+                {.nodes = {{.more_labels = "{nvidia.com/gpu-driver-upgrade-state: upgrade-failed}"}}},
+                "dgx",
+                "",
+                "DriverNotReady",
+                "upgrade-failed"},
+        WhyCase{"UpgradeDone",
+                {.nodes = {{.more_labels = "{nvidia.com/gpu-driver-upgrade-state: upgrade-done}"}}},
+                "dgx",
+                "",
+                "",
+                "proved"},
+        WhyCase{"GateClosed",
+                {.nodes = {{.taints = "[{key: gpu-operator.dev/not-ready, effect: NoSchedule}]"}}},
+                "dgx",
+                "",
+                "Validating",
+                "keeps GPU Pods away"},
+        WhyCase{"NodeGone", {.nodes = {{.ready = "Unknown"}}}, "dgx", "", "NodeNotReady", "Ready is Unknown"},
+        WhyCase{"NodeCordoned", {.nodes = {{.cordoned = true}}}, "dgx", "", "NodeCordoned", "unschedulable"},
+        WhyCase{"NobodyLooksAfterIt",
+                {.nodes = {{.capacity = 0, .proof = ""}}, .policy = false},
+                "dgx",
+                "",
+                "NoPolicy",
+                "no ClusterPolicy"},
+        WhyCase{"NoOperandYet", {.nodes = {{.capacity = 0, .proof = ""}}}, "dgx", "", "Validating", "no operand runs"},
+        WhyCase{"LabelsMissingThoughDiscoveryRuns",
+                {.nodes = {{.labelled = false}}, .operands = {{.app = "gpu-feature-discovery"}}},
+                "dgx",
+                "",
+                "DiscoveryNotReady",
+                "no label nvidia.com/gpu.product"}),
+    NameOf);
+
+TEST(WhyWithoutACase, ANodeWithoutDiscoveryAndGpusSaysWhichOfBothIsMissing) {
+  Desk desk({.nodes = {}});
+  desk.door().Put(kube::Node::kResource, {{"metadata", {{"name", "plain"}}}});
+  desk.door().Put(
+      kube::Node::kResource,
+      {{"metadata", {{"name", "cpu"}, {"labels", {{"feature.node.kubernetes.io/cpu-cpuid.AVX", "true"}}}}}});
+  EXPECT_EQ(data::StringOr(desk.Ask({"why", "plain"})->json, "cause.reason"), "DiscoveryNotReady");
+  EXPECT_EQ(data::StringOr(desk.Ask({"why", "node/cpu"})->json, "cause.reason"), "NoGPU");
+}
+
+TEST(WhyWithoutACase, WhatIsNeitherPodNorNodeIsSaid) {
+  Desk desk({});
+  const auto report = desk.Ask({"why", "nothing", "-n", "here"});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Code::kNotFound);
+  EXPECT_EQ(report.error().text, "there is no Pod nothing in namespace here, and no node of that name");
+}
+
+}  // namespace
+}  // namespace gpuop::cli::kubectl_gpu
