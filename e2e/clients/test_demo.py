@@ -30,8 +30,9 @@ class Demo:
         self.machines = set(memory())
         self.log = folder / 'log'
         with open(self.log, 'wb') as log:
+            # What runs in the background of a script begins with SIGINT ignored, and no shell below it can change that.
             self.process = subprocess.Popen(
-                [str(DEMO), os.environ['GPUOP_PROGRAM']], stdout=log, stderr=log, start_new_session=True,
+                ['env', '--default-signal=INT', str(DEMO), os.environ['GPUOP_PROGRAM']], stdout=log, stderr=log, start_new_session=True,
                 env=dict(os.environ, PATH='%s:%s' % (bin_folder, os.environ['PATH']), TMPDIR=str(folder / 'tmp'), HOME=str(folder), **env))
 
     def interrupt(self, number):
