@@ -115,6 +115,11 @@ Result<> MachineFolder::Follow() {
   return {};
 }
 
+Result<> MachineFolder::ShowPrograms(const std::string& view) const {
+  ASSIGN(const Tree possible, Possible());
+  return Show(possible, "/usr", root(), view);
+}
+
 /// A kernel that starts has said nothing yet.
 Result<> MachineFolder::BeginKernelLog() {
   const std::string path = root() + "/dev/kmsg";

@@ -38,6 +38,9 @@ class MachineFolder {
   Result<> ResetGpu(std::uint32_t gpu);
   /// Writes the host's files anew where the state has changed by other ways (MIG instances made through NVML).
   Result<> Follow();
+  /// Makes programs that run on the machine see its /usr as it is, where theirs (below `view`, the root they see) is an
+  /// overlay of it.
+  Result<> ShowPrograms(const std::string& view) const;
 
  private:
   Tree Render() const;

@@ -91,6 +91,44 @@ Result<> MakeSameFile(const std::string& path, const std::string& wanted) {
   return {};
 }
 
+namespace {
+
+/// Whether a program that looks at either sees the same.
+bool LooksSame(const std::string& a, const std::string& b) {
+  struct stat first{}, second{};
+  if (::lstat(a.c_str(), &first) != 0 || ::lstat(b.c_str(), &second) != 0) return false;
+  if ((first.st_mode & S_IFMT) != (second.st_mode & S_IFMT)) return false;
+  std::error_code error;
+  if (S_ISLNK(first.st_mode)) return fs::read_symlink(a, error) == fs::read_symlink(b, error) && !error;
+  return !S_ISREG(first.st_mode) ||
+         (first.st_size == second.st_size && fs::last_write_time(a, error) == fs::last_write_time(b, error) && !error);
+}
+
+Result<> ShowOne(const std::string& own, const std::string& seen) {
+  std::error_code error;
+  const auto kind = fs::symlink_status(own, error).type();
+  if (kind == fs::file_type::directory || LooksSame(own, seen)) return {};
+  const auto before = fs::symlink_status(seen, error).type();
+  if (before != fs::file_type::not_found && before != fs::file_type::directory && ::unlink(seen.c_str()) != 0)
+    return os::FailErrno(errno, "remove " + seen);
+  if (kind == fs::file_type::not_found) return {};
+  TRY(MakeParents(seen));
+  fs::copy(own, seen, fs::copy_options::copy_symlinks, error);
+  if (!error && kind == fs::file_type::regular) fs::last_write_time(seen, fs::last_write_time(own), error);
+  if (error) return os::FailErrno(error.value(), "show " + own + " at " + seen);
+  return {};
+}
+
+}  // namespace
+
+Result<> Show(const Tree& tree, const std::string& folder, const std::string& root, const std::string& seen) {
+  for (auto it = tree.entries().lower_bound(folder + "/"); it != tree.entries().end(); ++it) {
+    if (!it->first.starts_with(folder + "/")) break;
+    TRY(ShowOne(root + it->first, seen + it->first));
+  }
+  return {};
+}
+
 Result<> Update(const std::string& root, const Tree& before, const Tree& now) {
   // Deepest first, so that a folder is empty when its turn comes; one that others use stays.
   for (auto it = before.entries().rbegin(); it != before.entries().rend(); ++it) {

@@ -47,6 +47,11 @@ class Tree {
 /// nodes that others put in the place of files.
 Result<> Update(const std::string& root, const Tree& before, const Tree& now);
 
+/// Makes the paths below `folder` that `tree` names be seen through the mount `seen` as they lie in `root`. An overlay
+/// does not follow what changes below it: a name that somebody holds stays, one that was looked up in vain stays away.
+/// What is written goes into the overlay's upper layer. Folders stay.
+Result<> Show(const Tree& tree, const std::string& folder, const std::string& root, const std::string& seen);
+
 /// Makes `path` another name of the file `real`; a copy with its mode where that cannot be, unless a copy that is not
 /// older is there already.
 Result<> MakeSameFile(const std::string& path, const std::string& real);

@@ -71,6 +71,7 @@ void MachineNode::State::OnUp(Result<os::Fd> api) {
   if (!api) return parts.log.Error("machine does not start", {{"node", options.name}, {"error", api.error().text}});
   auto host = os::RealFs::Open(engine->view(), os::RealFs::Durability::kNone);
   if (!host) return parts.log.Error("machine cannot be seen", {{"node", options.name}, {"error", host.error().text}});
+  if (options.on_up) options.on_up(engine->view());
   on = std::make_shared<PoweredOn>();
   on->host = *std::move(host);
   {
@@ -302,6 +303,7 @@ void MachineNode::SetPartitioned(bool cut) {
 
 const std::string& MachineNode::name() const { return state_->options.name; }
 std::string MachineNode::root() const { return state_->options.folder + "/root"; }
+std::string MachineNode::view() const { return state_->engine ? state_->engine->view() : std::string(); }
 
 Result<std::string> MachineNode::LogFileOf(const std::string& ns, const std::string& name, const std::string& container,
                                            bool previous) const {

@@ -28,6 +28,8 @@ struct MachineOptions {
   std::string folder;  ///< FOLDER/root is the machine's root; absolute
   std::string architecture = "amd64";
   std::size_t number = 0;  ///< over all nodes: addresses follow from it
+  /// Called when the machine is up, before anything runs on it, with view().
+  std::function<void(const std::string&)> on_up;
 };
 
 /// A process beside a container's own: `kubectl exec`.
@@ -90,6 +92,8 @@ class MachineNode {
   const std::string& name() const;
   /// The machine's root as this process sees it (without what is mounted on the machine).
   std::string root() const;
+  /// The root as programs on the machine see it, from outside; empty while the machine is off.
+  std::string view() const;
   /// Where a container's log is, of its current (or previous) run; kNotFound says why there is none.
   Result<std::string> LogFileOf(const std::string& ns, const std::string& pod, const std::string& container,
                                 bool previous) const;

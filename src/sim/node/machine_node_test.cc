@@ -267,6 +267,35 @@ TEST_F(MachineNodeTest, ARebootEndsEverythingAndStartsItAgain) {
   EXPECT_NE(data::StringOr(Call("GET", "/api/v1/nodes/box"), "status.nodeInfo.bootID"), boot);
 }
 
+TEST_F(MachineNodeTest, TheDriversFilesGoAndComeForPodsThatHoldThem) {
+  const std::string root = machines->Find("box")->root(), folder = "/usr/lib/x86_64-linux-gnu";
+  std::string library;
+  for (const auto& file : std::filesystem::directory_iterator(root + folder))
+    if (file.path().filename().string().starts_with("libnvidia-nvvm.so.") && !file.is_symlink())
+      library = folder + "/" + file.path().filename().string();
+  ASSERT_FALSE(library.empty());
+  const std::string at = "/host" + library, link = "/host" + folder + "/libnvidia-nvvm.so.4";
+  const std::string module = "/host/usr/lib/modules/*/updates/dkms/nvidia.ko";
+  const std::string script = "exec 3<" + at + "; ls " + module + " >/dev/null && echo there; while [ -e " + at +
+                             " ] || [ -L " + link + " ]; do sleep 0.1; done; ls " + module +
+                             " 2>/dev/null; cat <&3 >/tmp/was; echo gone; until cmp -s " + link + " /tmp/was && ls " +
+                             module + " >/dev/null 2>&1; do sleep 0.1; done; echo back; sleep 1000";
+  Create(
+      "holder",
+      R"({"volumes":[{"name":"h","hostPath":{"path":"/"}}],"containers":[)" +
+          Shell(script, R"(,"volumeMounts":[{"name":"h","mountPath":"/host","mountPropagation":"HostToContainer"}])") +
+          "]}");
+  WaitForLog("holder", "there\n");
+  OnExecutor([&] { EXPECT_TRUE(machines->Do("box", {"driver-missing"})); });
+  WaitForLog("holder", "there\ngone\n");
+  OnExecutor([&] { EXPECT_TRUE(machines->Do("box", {"clear", "driver-missing"})); });
+  WaitForLog("holder", "there\ngone\nback\n");
+  OnExecutor([&] { EXPECT_TRUE(machines->Do("box", {"reboot"})); });
+  WaitForLog("holder", "there\n");
+  OnExecutor([&] { EXPECT_TRUE(machines->Do("box", {"driver-missing"})); });
+  WaitForLog("holder", "there\ngone\n");
+}
+
 TEST_F(MachineNodeTest, DevicesReachContainersAndARestartedKubeletRefusesWhoAsksTooEarly) {
   const std::string root = machines->Find("box")->root();
   std::filesystem::create_directories(root + "/etc/cdi");

@@ -72,11 +72,13 @@ Result<> Machines::Prepare(std::vector<MachineWish> wishes) {
   std::size_t number = kFirstNumber;
   for (const MachineWish& wish : wishes) {
     const std::string folder = options_.folder + "/" + wish.node;
+    MachineOptions machine = OptionsOf(wish, folder, number++);
+    machine.on_up = [this, node = wish.node](const std::string& view) { ShowPrograms(node, view); };
     nodes_.push_back(std::make_unique<MachineNode>(
         MachineNode::Parts{plane_.executor(), workers_, client_, log_, caches_.pods, caches_.nodes, events_,
                            options_.images, options_.program, options_.program_path, options_.program_names,
                            options_.serve_api, options_.seed},
-        OptionsOf(wish, folder, number++)));
+        std::move(machine)));
   }
   caches_.pods.OnChange([this](const kube::Change<kube::Pod>& change) {
     if (MachineNode* n = Find(change.any().spec.node_name)) n->OnPod(change);
@@ -108,6 +110,13 @@ MachineNode* Machines::Find(std::string_view node) {
   return nullptr;
 }
 
+/// A machine that shows its programs something else than its files are goes on; its owner reads why in the log.
+void Machines::ShowPrograms(const std::string& node, const std::string& view) {
+  if (view.empty()) return;
+  if (auto shown = folders_.find(node)->second.ShowPrograms(view); !shown)
+    log_.Warn("programs see an older /usr", {{"node", node}, {"error", shown.error().text}});
+}
+
 Result<> Machines::Do(std::string_view name, std::vector<std::string> words) {
   MachineNode* const node = Find(name);
   if (node == nullptr) return Fail(Code::kNotFound, "no simulated machine is called " + std::string(name));
@@ -126,7 +135,10 @@ Result<> Machines::Do(std::string_view name, std::vector<std::string> words) {
   ASSIGN(const machine::Fault fault, machine::ParseFault(words));
   TRY(what == "clear" ? folder.Clear(fault) : folder.Inject(fault));
   // What the machine's files do not show by themselves.
-  if (what == "reboot" || what == "power-loss") node->Reboot();
+  if (what == "reboot" || what == "power-loss")
+    node->Reboot();
+  else
+    ShowPrograms(node->name(), node->view());
   if (what == "engine-restart") node->RestartEngine();
   return {};
 }

@@ -67,6 +67,7 @@ class Machines {
   Machines(ControlPlane& plane, SharedCaches& caches, Log& log, Options options);
   Result<> Prepare(std::vector<MachineWish> wishes);
   Result<> OpenFolders(const std::vector<MachineWish>& wishes);
+  void ShowPrograms(const std::string& node, const std::string& view);
 
   Options options_;
   SharedCaches& caches_;
