@@ -94,7 +94,7 @@ def mounts():
 class Engine:
     """containerd under a loop that starts it again, as systemd would."""
 
-    def __init__(self, program, version, path, more=''):
+    def __init__(self, program, version, path, more='', on_hangup=signal.SIG_DFL):
         self.path = path
         self.config, self.socket = path / 'config.toml', path / 'c.sock'
         cri = 'io.containerd.grpc.v1.cri' if version == 2 else 'io.containerd.cri.v1.runtime'
@@ -117,7 +117,7 @@ state = "{path}/state"
         # And an engine starts the shim of its own version, which lies beside it.
         path_of_programs = os.path.dirname(shutil.which(program)) + ':' + os.environ['PATH']
         self.process = subprocess.Popen(['sh', '-c', loop], start_new_session=True, env=dict(os.environ, PATH=path_of_programs),
-                                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+                                        preexec_fn=lambda: signal.signal(signal.SIGHUP, on_hangup))
         self.wait()
 
     def wait(self):

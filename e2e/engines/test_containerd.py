@@ -69,3 +69,19 @@ def test_set_up_and_back(engine):
         assert daemon.wait(120) == 0
     assert engine.config.read_bytes() == before and not (engine.path / 'conf.d/99-nvidia.toml').exists()
     engine.wait()
+
+
+@pytest.mark.parametrize('request_engine', engines())
+def test_an_engine_that_ignores_the_signal_keeps_its_configuration_and_is_named(request_engine, tmp_path):
+    """Started by nohup containerd does not end by SIGHUP, and so would never read what was written."""
+    program, version = request_engine
+    need(program, 'ctr', 'runc')
+    engine = Engine(program, version, tmp_path, on_hangup=signal.SIG_IGN)
+    try:
+        before = engine.config.read_bytes()
+        done = subprocess.run(toolkit(engine, '--no-daemon'), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and 'ignores SIGHUP' in done.stderr and 'RUNTIME_RESTART_MODE' in done.stderr, done.stderr
+        assert engine.config.read_bytes() == before and not (tmp_path / 'conf.d').exists()
+        assert engine.starts() == 1
+    finally:
+        engine.stop()

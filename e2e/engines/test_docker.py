@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,12 @@ THEIRS = '''{
     "log-opts":   {"max-size": "10m"},
   %s
 }
+'''
+# sd_listen_fds(3)
+ACTIVATE = '''import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.argv[2], sys.argv[2:])
 '''
 
 
@@ -46,12 +53,15 @@ class Daemon:
         self.api = Docker(self.socket)
         self.process = None
 
-    def start(self, *flags):
+    def start(self, *flags, listener=None):
+        """`listener`: a socket that is made and held by somebody else, as systemd does it for docker.socket."""
         # Its containerd's sockets lie below these folders, so their names must be short.
         argv = [self.program, '--config-file', self.config, '--data-root', self.run / 'data', '--exec-root', self.run / 'x', '--pidfile', self.run / 'pid',
-                '-H', 'unix://%s' % self.socket, '--bridge=none', '--ip-forward=false', '--iptables=false', '--ip6tables=false', '--userland-proxy=false', '--storage-driver=vfs', *self.own_flags, *flags]
+                '-H', 'unix://%s' % self.socket if listener is None else 'fd://', '--bridge=none', '--ip-forward=false', '--iptables=false', '--ip6tables=false', '--userland-proxy=false', '--storage-driver=vfs', *self.own_flags, *flags]
+        if listener is not None:
+            argv = [sys.executable, '-c', ACTIVATE, listener.fileno(), *argv]
         with open(self.log, 'ab') as log:
-            self.process = subprocess.Popen([str(a) for a in argv], stdout=log, stderr=log, start_new_session=True,
+            self.process = subprocess.Popen([str(a) for a in argv], stdout=log, stderr=log, start_new_session=True, pass_fds=() if listener is None else (listener.fileno(),),
                                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
 
         def up():
@@ -175,3 +185,25 @@ def test_a_configuration_that_docker_refuses_is_taken_back(docker):
     docker.stop()
     docker.start('--default-runtime', 'runc')
     assert 'nvidia' not in docker.api.info()['Runtimes']
+
+
+def test_a_docker_whose_socket_somebody_else_made_is_told_of_its_configuration(docker):
+    """As packages do it: systemd makes the socket (docker.socket) and dockerd gets it. Who listens is not who must be told."""
+    docker.stop()
+    docker.socket.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(docker.socket))
+        listener.listen()
+        docker.start(listener=listener)
+        told = []
+        before = signal.signal(signal.SIGHUP, lambda *_: told.append('the one who made the socket'))
+        try:
+            done = install(docker)
+            assert done.returncode == 0, done.stderr
+            assert set(docker.api.info()['Runtimes']) >= {'nvidia', 'nvidia-cdi', 'nvidia-legacy'}
+            give_back(docker)
+        finally:
+            signal.signal(signal.SIGHUP, before)
+            docker.stop()
+        assert not told
+        assert docker.config.read_text() == docker.theirs

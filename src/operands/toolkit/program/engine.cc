@@ -1,12 +1,9 @@
 #include "operands/toolkit/program/engine.h"
 
-#include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <ctime>
 #include <thread>
 
 #include "base/mutex.h"
@@ -14,12 +11,8 @@
 #include "data/json.h"
 #include "kube/kubelet/cri.pb.h"
 #include "net/grpc/client.h"
-#include "net/unix_socket.h"
 #include "operands/toolkit/program/docker.h"
-#include "os/fd.h"
-#include "os/pidfd.h"
 #include "os/real_fs.h"
-#include "os/system_error.h"
 
 namespace gpuop::operands::toolkit {
 namespace {
@@ -30,7 +23,6 @@ namespace cri = kube::cri;
 constexpr const char* kProbeLabel = "gpu-operator.dev/probe";
 /// Between two looks at an engine that is on its way up.
 constexpr auto kPause = std::chrono::milliseconds(100);
-constexpr auto kConnectLimit = std::chrono::seconds(10);
 
 /// For an engine's verbose status, which holds its whole configuration, too.
 net::GrpcClient ClientOf(const Options& options) {
@@ -52,16 +44,6 @@ struct Bell {
 };
 
 }  // namespace
-
-Result<int> ProcessBehind(const std::string& socket) {
-  ASSIGN(const os::Fd fd, net::ConnectUnix(socket, kConnectLimit));
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return os::FailErrno(errno, "SO_PEERCRED");
-  if (peer.pid <= 0)
-    return Fail(Code::kUnavailable, "the process behind " + socket + " is not visible here; is hostPID set?");
-  return peer.pid;
-}
 
 Result<EngineStatus> ReadEngineStatus(const std::string& response) {
   cri::StatusResponse message;
@@ -105,37 +87,37 @@ Result<> CheckEngineStatus(const EngineStatus& status, const container::EngineCo
   return {};
 }
 
-namespace {
-
-/// The clock of StartOf: hundredths of a second, as a rule.
-std::int64_t TicksSinceBoot() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const std::int64_t ticks = ::sysconf(_SC_CLK_TCK);
-  return now.tv_sec * ticks + now.tv_nsec * ticks / 1'000'000'000;
-}
-
-/// When a process began; nullopt when it is not to be seen.
-std::optional<std::int64_t> StartOf(int pid) {
-  constexpr std::size_t kStartTime = 22;
-  const auto host = os::RealFs::Open("/");
-  return host ? os::StatNumber(**host, pid, kStartTime) : std::nullopt;
-}
-
-}  // namespace
-
 Result<int> SocketEngine::AwaitEngine(Duration limit, const std::stop_token& stop) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    auto pid = ProcessBehind(options_.socket);
+    auto pid = ProcessBehind(options_.socket, options_.engine);
     if (pid || stop.stop_requested() || std::chrono::steady_clock::now() >= deadline) return pid;
     std::this_thread::sleep_for(kPause);
   }
 }
 
+Result<> SocketEngine::CanBeTold() const {
+  if (options_.restart_mode != "signal") return {};
+  const auto pid = ProcessBehind(options_.socket, options_.engine);
+  ASSIGN(const auto host, os::RealFs::Open("/"));
+  return pid ? TakesHangup(*host, *pid) : Result<>();
+}
+
+Result<> SocketEngine::Remember(Result<> told, EngineProcess process) {
+  if (!told) deaf_ = std::move(process);
+  return told;
+}
+
+bool SocketEngine::RunsOnAsBefore(const EngineProcess& process) const {
+  if (!deaf_ || !deaf_->Is(process)) return false;
+  log_.Warn("the engine did not follow the change and is not told again: it runs with what its files said before",
+            {{"pid", std::to_string(process.pid)}});
+  return true;
+}
+
 Result<> SocketEngine::Signal() {
   const std::int64_t called = TicksSinceBoot();
-  auto pid = ProcessBehind(options_.socket);
+  auto pid = ProcessBehind(options_.socket, options_.engine);
   if (!pid) {
     log_.Warn("engine does not answer yet", {{"error", pid.error().text}});
     pid = AwaitEngine(kLimit, {});
@@ -144,30 +126,38 @@ Result<> SocketEngine::Signal() {
     log_.Warn("engine does not answer and is not signalled", {{"error", pid.error().text}});
     return {};
   }
-  if (const auto began = StartOf(*pid); began && *began > called) {
+  EngineProcess process = LookAtProcess(*pid);
+  if (process.began && *process.began > called) {
     log_.Info("engine began after its files were changed", {{"pid", std::to_string(*pid)}});
     return {};
   }
+  if (RunsOnAsBefore(process)) return {};
   log_.Info("engine gets a signal to read its configuration", {{"pid", std::to_string(*pid)}});
-  const os::Fd process = os::OpenProcess(*pid);
-  if (::kill(*pid, SIGHUP) != 0 && errno != ESRCH)
-    return os::FailErrno(errno, "signal process " + std::to_string(*pid));
+  ASSIGN(const auto host, os::RealFs::Open("/"));
   // containerd ends by it and is started again; until it has ended it answers as before.
-  constexpr auto kLongestEnd = std::chrono::seconds(10);
-  if (options_.engine == container::EngineKind::kContainerd && process.valid()) os::AwaitEnd(process, kLongestEnd);
-  return {};
+  const bool ends = options_.engine == container::EngineKind::kContainerd;
+  return Remember(SendHangup(*host, process, ends, kLimit), std::move(process));
 }
 
-Result<> SocketEngine::Reload() {
-  if (options_.restart_mode == "none") return {};
-  if (options_.restart_mode == "signal") return Signal();
+Result<> SocketEngine::RestartUnit() {
   const std::string& unit = options_.unit;
+  std::optional<EngineProcess> before;
+  if (const auto pid = ProcessBehind(options_.socket, options_.engine)) before = LookAtProcess(*pid);
+  if (before && RunsOnAsBefore(*before)) return {};
   log_.Info("engine is restarted", {{"unit", unit}});
   std::vector<std::string> argv = {"systemctl", "restart", unit};
   if (!options_.host_root.empty() && options_.host_root != "/")
     argv.insert(argv.begin(), {"chroot", options_.host_root});
   ASSIGN(const os::Exit exit, processes_.Run({.argv = std::move(argv), .limit = std::chrono::seconds(120)}, {}));
-  return exit.ok() ? Result<>() : Fail(Code::kUnavailable, "systemctl restart " + unit + ": " + exit.Describe());
+  if (!exit.ok()) return Fail(Code::kUnavailable, "systemctl restart " + unit + ": " + exit.Describe());
+  if (!before) return {};
+  ASSIGN(const auto host, os::RealFs::Open("/"));
+  return Remember(AwaitRestart(*host, *before, unit, kLimit), *std::move(before));
+}
+
+Result<> SocketEngine::Reload() {
+  if (!Restarts()) return {};
+  return options_.restart_mode == "signal" ? Signal() : RestartUnit();
 }
 
 std::string SandboxRequest(const std::string& handler, bool systemd) {
@@ -258,7 +248,7 @@ void SocketEngine::RemoveLeftSandboxes() {
 void SocketEngine::LookBefore(const container::EngineConfig& before) {
   starts_sandboxes_ = false;
   if (!TriesSandboxes()) return;
-  if (ProcessBehind(options_.socket)) RemoveLeftSandboxes();
+  if (ProcessBehind(options_.socket, options_.engine)) RemoveLeftSandboxes();
   net::GrpcClient client = ClientOf(options_);
   const auto tried = TrySandbox(client, "", UsesSystemd(DefaultOf(before)), stop_);
   starts_sandboxes_ = tried.has_value();
@@ -306,7 +296,7 @@ Result<> SocketEngine::Ask(const container::EngineConfig& expected) {
 }
 
 Result<> SocketEngine::Verify(const container::EngineConfig& expected) {
-  if (options_.restart_mode == "none") return {};
+  if (!Restarts()) return {};
   const auto bell = std::make_shared<Bell>();
   ASSIGN(const auto watch, watcher_.Start({options_.socket}, [bell](const auto&) { bell->Ring(); }));
   const auto deadline = std::chrono::steady_clock::now() + kLimit;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "container/engine/transaction.h"
+#include "operands/toolkit/program/engine_process.h"
 #include "operands/toolkit/program/options.h"
 #include "os/process.h"
 #include "os/watcher.h"
@@ -40,6 +42,10 @@ class SocketEngine final : public container::EngineControl {
   SocketEngine(const Options& options, os::Processes& processes, os::Watcher& watcher, Log& log, std::stop_token stop)
       : options_(options), processes_(processes), watcher_(watcher), log_(log), stop_(std::move(stop)) {}
 
+  /// Before a change: kUnsupported, with what to do, when the engine is told by a signal that it ignores.
+  Result<> CanBeTold() const;
+  /// From now on the engine is neither restarted nor asked, as with --restart-mode=none.
+  void LeaveAlone() { left_alone_ = true; }
   /// Before a change: whether the engine starts a sandbox at all. Where it does not (its sandbox image is missing),
   /// Verify cannot ask for that.
   void LookBefore(const container::EngineConfig& before);
@@ -48,7 +54,8 @@ class SocketEngine final : public container::EngineControl {
   void RemoveLeftSandboxes();
   /// An engine that does not answer may be on its way up with what its files said before: it is waited for, at most
   /// `kLimit`, and signalled if it began before this call. One that stays away reads its files when somebody starts it.
-  /// A stop does not cut it short: an engine that runs with files that are gone would be worse.
+  /// A stop does not cut it short: an engine that runs with files that are gone would be worse. kUnavailable when the
+  /// process that was told runs on as before; told a second time, when its files are put back, it needs nothing.
   Result<> Reload() override;
   /// Waits for an answer at most `kLimit`, woken by the socket's folder: the engine is ready, knows every handler, and
   /// starts a sandbox by its default one and by each of ours. Docker, which is asked what it runs with, has refused its
@@ -59,11 +66,15 @@ class SocketEngine final : public container::EngineControl {
 
  private:
   /// Docker has no CRI; an engine that is not restarted does not know what changed.
-  bool TriesSandboxes() const {
-    return options_.engine != container::EngineKind::kDocker && options_.restart_mode != "none";
-  }
+  bool TriesSandboxes() const { return options_.engine != container::EngineKind::kDocker && Restarts(); }
+  bool Restarts() const { return options_.restart_mode != "none" && !left_alone_; }
   Result<int> AwaitEngine(Duration limit, const std::stop_token& stop);
   Result<> Signal();
+  Result<> RestartUnit();
+  /// Remembers a process that was told in vain.
+  Result<> Remember(Result<> told, EngineProcess process);
+  /// Whether it is the one that was told in vain: it never read what has been put back since.
+  bool RunsOnAsBefore(const EngineProcess& process) const;
   /// Whether none was left.
   Result<bool> RemoveSomeLeft();
   Result<> Ask(const container::EngineConfig& expected);
@@ -75,7 +86,8 @@ class SocketEngine final : public container::EngineControl {
   os::Watcher& watcher_;
   Log& log_;
   const std::stop_token stop_;
-  bool starts_sandboxes_ = false;
+  bool starts_sandboxes_ = false, left_alone_ = false;
+  std::optional<EngineProcess> deaf_;
   /// How often dockerd may still answer otherwise than it should.
   int docker_answers_left_ = 0;
 };
@@ -83,8 +95,5 @@ class SocketEngine final : public container::EngineControl {
 /// What is asked of an engine to see whether a handler ("" is the default) starts: a Pod's sandbox in the host's
 /// network, which needs no CNI. `systemd`: its control groups are systemd's.
 std::string SandboxRequest(const std::string& handler, bool systemd);
-
-/// The process at the other end of a unix socket, by the kernel's word. kUnavailable when nobody answers.
-Result<int> ProcessBehind(const std::string& socket);
 
 }  // namespace gpuop::operands::toolkit

@@ -78,6 +78,11 @@ Result<> Keeper::CleanUp() {
   std::vector<std::string> names;
   for (const container::WantedRuntime& runtime : options_.wish.runtimes) names.push_back(runtime.name);
   const std::string folder = options_.install_dir + "/toolkit";
+  if (const auto told = engine_.CanBeTold(); !told) {
+    log_.Warn("the files are given back, and the engine keeps the runtimes until somebody restarts it",
+              {{"error", told.error().text}});
+    engine_.LeaveAlone();
+  }
   if (options_.engine == container::EngineKind::kDocker && options_.restart_mode == "signal") {
     ASSIGN(const container::EngineChange forget, transaction_.PlanForget(names, folder));
     TRY(Apply(forget));
@@ -128,7 +133,10 @@ Result<> Keeper::Bear(const char* doing, Result<> done) {
 
 Result<> Keeper::Apply(const container::EngineChange& change) {
   if (change.empty()) return {};
-  if (change.reload) engine_.LookBefore(change.before);
+  if (change.reload) {
+    TRY(engine_.CanBeTold());
+    engine_.LookBefore(change.before);
+  }
   if (stop_.stop_requested()) return Fail(Code::kCancelled, "stopped before the engine's configuration was changed");
   // Somebody must put things right should this process be killed between the first write and the last check.
   auto guard = Guard::Start(options_);
