@@ -42,11 +42,24 @@ TEST(ParseTomlTest, NamesTheLineOfWhatIsWrong) {
                                                                                    {"[a\n", "line 1"},
                                                                                    {"a = \"x\n", "line 1"},
                                                                                    {"a = 1 2\n", "line 1"},
-                                                                                   {"a = \n", "line 1"}}) {
+                                                                                   {"a = \n", "line 1"},
+                                                                                   {"a = 1\nb = \u00ea\n", "line 2"},
+                                                                                   {"a = [\u0499]\n", "line 1"}}) {
     const auto value = ParseToml(text);
     ASSERT_FALSE(value) << text;
     EXPECT_EQ(value.error().code, Code::kInvalid);
     EXPECT_NE(value.error().text.find(line), std::string::npos) << value.error().text;
+  }
+}
+
+TEST(ParseTomlTest, LettersBeyondAsciiStandInQuotesAndComments) {
+  for (const char* letter : {"\u00a1", "\u00ea", "\u0499", "\u2010", "\ufefe", "\U0001f600"}) {
+    const std::string x = letter;
+    const auto value =
+        ParseToml("a = \"" + x + "\" # " + x + "\nb = \"\"\"\\\n  " + x + "\"\"\"\n'" + x + "' = '" + x + "'\n");
+    ASSERT_TRUE(value) << x << ": " << value.error().text;
+    EXPECT_EQ(ToJson(*value), R"({"a":")" + x + R"(","b":")" + x + "\",\"" + x + R"(":")" + x + "\"}") << x;
+    EXPECT_EQ(ParseToml("a = " + x + "\n").error().code, Code::kInvalid) << x;
   }
 }
 
