@@ -177,6 +177,59 @@ TEST(ContainerdPlanTest, WithoutADropInTheFileItselfIsEdited) {
   EXPECT_EQ(gone->after.default_runtime, "");
 }
 
+TEST(ContainerdPlanTest, OurDefaultIsWrittenOnlyWhenItIsAskedFor) {
+  struct Case {
+    const char* name;
+    const char* top;
+    bool set_as_default;
+    const char* want;
+    bool in_drop_in;
+  };
+  const char* bare = "version = 2\n";
+  const char* old =
+      "version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd]\ndefault_runtime_name = 'nvidia'\n"
+      "[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes]\n"
+      "nvidia = {runtime_type = 'io.containerd.runc.v2', options = {BinaryName = '/old/path'}}\n"
+      "runc = {runtime_type = 'io.containerd.runc.v2', options = {BinaryName = '/usr/bin/runc'}}\n";
+  for (const Case& c : {Case{"none stays none", bare, false, "", false}, Case{"set", bare, true, "nvidia", true},
+                        Case{"an older toolkit's entry is ours now", old, true, "nvidia", true}}) {
+    const EngineTexts texts{{kConfig, c.top}};
+    EngineWish wish = Wish();
+    wish.set_as_default = c.set_as_default;
+    const auto plan = PlanEngineSetUp(EngineKind::kContainerd, texts, kFiles, wish);
+    ASSERT_TRUE(plan) << c.name << ": " << plan.error().text;
+    EXPECT_EQ(plan->after.default_runtime, c.want) << c.name;
+    EXPECT_EQ(After(*plan, texts, kDropIn).contains("default_runtime_name"), c.in_drop_in) << c.name;
+    std::string top = c.top;
+    top.insert(std::string_view(bare).size(), "imports = [\"/etc/containerd/conf.d/*.toml\"]\n");
+    EXPECT_EQ(After(*plan, texts, kConfig), top) << c.name;
+    EXPECT_EQ(plan->after.Find("nvidia")->binary, "/usr/bin/nvidia-container-runtime") << c.name;
+  }
+}
+
+TEST(ContainerdPlanTest, Version3HasAKeyOfItsOwnAndItsOptionsAreCopied) {
+  const EngineTexts texts{{kConfig,
+                           "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]\n"
+                           "runtime_type = 'io.containerd.runc.v2'\noptions = {BinaryName = '/usr/bin/runc', "
+                           "SystemdCgroup = true}\n"}};
+  const auto plan = PlanEngineSetUp(EngineKind::kContainerd, texts, kFiles, Wish());
+  ASSERT_TRUE(plan) << plan.error().text;
+  EXPECT_TRUE(After(*plan, texts, kDropIn).starts_with("version = 3\n"));
+  EXPECT_TRUE(After(*plan, texts, kDropIn).contains("io.containerd.cri.v1.runtime"));
+  for (const WantedRuntime& runtime : Wish().runtimes)
+    EXPECT_EQ(data::ToJson(Entry(*plan, runtime.name)),
+              R"({"options":{"BinaryName":")" + runtime.binary +
+                  R"(","SystemdCgroup":true},"runtime_type":"io.containerd.runc.v2"})");
+}
+
+TEST(ContainerdPlanTest, ImportsOfOthersStayInTheirOrderBeforeOurs) {
+  const EngineTexts texts{{kConfig, "version = 2\nimports = [\"/a/*.toml\", \"/b/*.toml\"] # theirs\n"}};
+  const auto plan = PlanEngineSetUp(EngineKind::kContainerd, texts, kFiles, Wish());
+  ASSERT_TRUE(plan) << plan.error().text;
+  EXPECT_EQ(After(*plan, texts, kConfig),
+            "version = 2\nimports = [\"/a/*.toml\", \"/b/*.toml\", \"/etc/containerd/conf.d/*.toml\"] # theirs\n");
+}
+
 TEST(ContainerdPlanTest, ALaterImportThatHidesOursIsAConflict) {
   const EngineTexts texts{
       {kConfig, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"},
@@ -274,6 +327,23 @@ TEST(DockerPlanTest, OtherSettingsAndFeaturesStay) {
             R"("path":"/usr/bin/nvidia-container-runtime.legacy"}},"default-runtime":"custom"})");
   EXPECT_TRUE(plan->texts.at(files.config)
                   ->starts_with(R"({"log-opts": {"max-size": "100m"}, "features": {"buildkit": true, "cdi": true},)"));
+}
+
+TEST(DockerPlanTest, TheDefaultIsOursOnlyWhenItIsAskedFor) {
+  const EngineFiles files{.config = "/etc/docker/daemon.json"};
+  for (const auto& [before, set_as_default, want] :
+       std::vector<std::tuple<const char*, bool, const char*>>{{"{}", true, "nvidia"},
+                                                               {"{}", false, ""},
+                                                               {R"({"default-runtime":"SET"})", false, "SET"},
+                                                               {R"({"default-runtime":"SET"})", true, "nvidia"}}) {
+    EngineWish wish = Wish();
+    wish.set_as_default = set_as_default;
+    const auto plan = PlanEngineSetUp(EngineKind::kDocker, {{files.config, before}}, files, wish);
+    ASSERT_TRUE(plan) << plan.error().text;
+    EXPECT_EQ(data::StringOr(plan->after.whole, "default-runtime"), want) << before << set_as_default;
+    EXPECT_EQ(data::ToJson(*data::Find(plan->after.whole, "runtimes.nvidia")),
+              R"({"args":[],"path":"/usr/bin/nvidia-container-runtime"})");
+  }
 }
 
 TEST(DockerPlanTest, RefusesWhatIsNoJsonAndDropIns) {

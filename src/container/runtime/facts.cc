@@ -14,12 +14,23 @@ std::string Value(std::string_view text, std::string_view name) {
   return "";
 }
 
-/// "0x20b0".
+/// "20b0".
 std::optional<unsigned> HexNumber(std::string_view text) {
-  if (!text.starts_with("0x")) return std::nullopt;
   unsigned out = 0;
-  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), out, 16);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, 16);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(out) : std::nullopt;
+}
+
+/// "00000000:3B:00.0", "0000:3b:00.0" and, in the first domain, "3b:00.0" are one place on the bus.
+bool IsAt(std::string_view pci, const std::string& written) {
+  const auto place = Cut(pci, ':');
+  if (!place || !written.ends_with(place->second)) return false;
+  std::string_view domain = std::string_view(written).substr(0, written.size() - place->second.size());
+  if (domain.empty()) return HexNumber(place->first) == 0U;
+  if (!domain.ends_with(':')) return false;
+  domain.remove_suffix(1);
+  const auto number = HexNumber(domain);
+  return number && number == HexNumber(place->first);
 }
 
 std::vector<unsigned> Numbers(const os::Fs& host, const std::string& folder, std::string_view prefix) {
@@ -59,11 +70,27 @@ MachineFacts FactsFromProc(const os::Fs& host) {
                  .pci = ToLower(pci),
                  .model = Value(*text, "Model")};
     const auto device = host.Read("/sys/bus/pci/devices/" + gpu.pci + "/device");
-    if (const auto id = device ? HexNumber(Trim(*device)) : std::nullopt) gpu.pci_device = *id;
+    if (device && Trim(*device).starts_with("0x"))
+      if (const auto id = HexNumber(Trim(*device).substr(2))) gpu.pci_device = *id;
     AddMigDevices(host, gpu);
     out.gpus.push_back(std::move(gpu));
   }
   return out;
+}
+
+std::string DeviceIdOf(const MachineFacts& machine, const std::string& written) {
+  if (!written.contains('.')) return written;
+  for (const GpuFacts& gpu : machine.gpus)
+    if (IsAt(gpu.pci, ToLower(written))) return std::to_string(gpu.index);
+  return written;
+}
+
+bool OnlySpecsKnow(const MachineFacts& machine, const std::string& id) {
+  if (!id.starts_with("MIG-")) return false;
+  for (const GpuFacts& gpu : machine.gpus)
+    for (const MigFacts& mig : gpu.mig_devices)
+      if (mig.uuid == id) return false;
+  return true;
 }
 
 }  // namespace gpuop::container

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "container/cdi/names.h"
 #include "container/generate/driver_files.h"
+#include "container/generate/parts.h"
 #include "container/oci/spec.h"
 #include "container/runtime/image.h"
 
@@ -143,6 +144,15 @@ Result<> CheckImage(const ContainerImage& image, const ShimNode& node, const Mac
   return {};
 }
 
+/// Devices of which one is known to this node's specs alone, taken from there all of them.
+Result<bool> InjectFromSpecs(const RuntimeConfig& config, const ShimNode& node, const MachineFacts& machine,
+                             const std::vector<std::string>& ids, data::Json& oci) {
+  TRY(CheckImage(ContainerImage(oci, config), node, machine, ids));
+  std::vector<std::string> names;
+  for (const std::string& id : ids) names.push_back("nvidia.com/gpu=" + id);
+  return InjectNamed(config, node, std::move(names), oci);
+}
+
 Result<bool> InjectGenerated(const RuntimeConfig& config, const ShimNode& node, CdiMode mode, data::Json& oci) {
   const ContainerImage image(oci, config);
   ASSIGN(std::vector<std::string> names, QualifiedDevices(image.Devices(false), kJitKind));
@@ -161,7 +171,9 @@ Result<bool> InjectGenerated(const RuntimeConfig& config, const ShimNode& node, 
   GenerateOptions options = JitOptions(config, node);
   options.mode = mode;
   options.devices.clear();
-  for (const std::string& name : names) options.devices.push_back(SplitCdiName(name).device);
+  for (const std::string& name : names) options.devices.push_back(DeviceIdOf(machine, SplitCdiName(name).device));
+  if (std::ranges::any_of(options.devices, [&](const std::string& id) { return OnlySpecsKnow(machine, id); }))
+    return InjectFromSpecs(config, node, machine, options.devices, oci);
   auto spec = GenerateCdiSpec(files, machine, options);
   if (!spec) return std::unexpected(std::move(spec).error().During("devices " + Lookup(names)));
   ASSIGN(const std::vector<std::string> capabilities, image.Capabilities());
@@ -180,6 +192,25 @@ Result<bool> InjectGenerated(const RuntimeConfig& config, const ShimNode& node, 
   return true;
 }
 
+/// What changes or watches the MIG devices of a whole node is for privileged containers, as with NVIDIA's hook.
+Result<> AddMigCapabilities(const ContainerImage& image, const ShimNode& node, data::Json& oci) {
+  for (const auto& [name, line] :
+       {std::pair{"NVIDIA_MIG_CONFIG_DEVICES", "config"}, std::pair{"NVIDIA_MIG_MONITOR_DEVICES", "monitor"}}) {
+    if (image.Env(name).value_or("").empty()) continue;
+    if (!image.privileged())
+      return Fail(Code::kForbidden, std::string(name) + ": only a privileged container may set it");
+    const auto minors = ParseMigMinors(node.host.Read("/proc/driver/nvidia-caps/mig-minors").value_or(""));
+    const auto minor = minors.find(line);
+    if (minor == minors.end()) continue;
+    const std::string path = "/dev/nvidia-caps/nvidia-cap" + std::to_string(minor->second);
+    if (!os::Exists(node.host, path).value_or(false)) continue;
+    CdiEdits edits;
+    edits.device_nodes = {{.path = path}};
+    TRY(ApplyCdiEdits(edits, node.nodes, oci));
+  }
+  return {};
+}
+
 /// The older path: NVIDIA's own hook and library do the work, where they are installed.
 Result<bool> AddLegacyHook(const RuntimeConfig& config, const ShimNode& node, data::Json& oci) {
   const ContainerImage image(oci, config);
@@ -188,7 +219,11 @@ Result<bool> AddLegacyHook(const RuntimeConfig& config, const ShimNode& node, da
       !os::Exists(node.host, config.cli.path).value_or(false) ||
       !os::Exists(node.host, config.hook.path).value_or(false)) {
     node.warn("mode legacy without nvidia-container-cli: the container's devices are injected as in mode jit-cdi");
-    return InjectGenerated(config, node, CdiMode::kAuto, oci);
+    data::Json edited = oci;
+    TRY(AddMigCapabilities(image, node, edited));
+    ASSIGN(const bool changed, InjectGenerated(config, node, CdiMode::kAuto, edited));
+    if (changed) oci = std::move(edited);
+    return changed;
   }
   DropOldHooks(oci);
   TRY(AddOciHook(oci, "prestart",

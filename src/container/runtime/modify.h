@@ -50,6 +50,12 @@ Result<bool> ModifyForGpus(const RuntimeConfig& config, const ShimNode& node, da
 /// their UUIDs are not.
 MachineFacts FactsFromProc(const os::Fs& host);
 
+/// The id by which the generator knows what a container wrote: a GPU's index for its place on the PCI bus, anything
+/// else as it is.
+std::string DeviceIdOf(const MachineFacts& machine, const std::string& written);
+/// Whether `id` is the UUID of a MIG device, which only NVML and a spec that was made with it know.
+bool OnlySpecsKnow(const MachineFacts& machine, const std::string& id);
+
 /// What requirement expressions are judged by, for each different GPU among `devices` ("all", "0", "0:1", "GPU-…"): the
 /// driver's version and its CUDA, the GPU's compute capability ("arch") and brand. What is not known is left out. Never
 /// empty.
