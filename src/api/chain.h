@@ -69,6 +69,7 @@ enum class ReasonCode {
   kResourceCountWrong,
   kMigProfileWrong,
   kDeviceUnhealthy,
+  kTwoDevicePlugins,
   kAdmissionRefused,
   // Scheduler.
   kDiscoveryNotReady,

@@ -18,6 +18,7 @@ using api::ReasonCode;
 using Found = std::vector<Diagnosis>;
 
 constexpr std::string_view kNotReadyTaint = "gpu-operator.dev/not-ready";
+constexpr std::string_view kDeployPlugin = "nvidia.com/gpu.deploy.device-plugin";
 constexpr std::string_view kAdvertised = "gpu-operator.dev/GPUAdvertised";
 
 /// Which link an operand's Pod holds.
@@ -119,8 +120,7 @@ void ResourceRule(const NodeView& node, const ClusterFacts& facts, Found& out) {
               fmt::format("Pods hold {} {}, of which {} are allocatable", offer.used, resource, offer.allocatable)));
   }
   if (advertised > 0) return;
-  const bool plugin_wanted =
-      facts.policy && facts.policy->device_plugin && node.label("nvidia.com/gpu.deploy.device-plugin") != "false";
+  const bool plugin_wanted = facts.policy && facts.policy->device_plugin && node.label(kDeployPlugin) != "false";
   if (PluginIsUp(node))
     out.push_back(Say(node, BeingProved(node) ? kValidating : kResourceMissing,
                       "the device plugin runs, and the node's Capacity has no nvidia.com/…"));
@@ -151,6 +151,24 @@ void CountRule(const NodeView& node, Found& out) {
         node, kResourceCountWrong,
         fmt::format("{} {} advertised, and its labels count {} with {} replicas", offered, resource, count, replicas)));
   }
+}
+
+/// Two plugins that offer one resource: the kubelet drops the earlier registration when the later comes. Wrong counts
+/// are told with it.
+void RivalRule(const NodeView& node, Found& out) {
+  const auto own = std::ranges::count(node.operands, "device-plugin", [](const kube::Pod* p) { return OperandOf(*p); });
+  if (node.rivals.empty() || (own == 0 && node.rivals.size() < 2)) return;
+  Diagnosis d = Say(node, kTwoDevicePlugins, "");
+  d.evidence.clear();
+  for (const Rival* rival : node.rivals)
+    d.evidence.push_back(
+        fmt::format("Pod {}/{} ({}) is a device plugin too, and none of this operator's: take one of "
+                    "them off the node (the operator's: label {}=false)",
+                    rival->ns, rival->name, rival->image, kDeployPlugin));
+  for (Diagnosis& wrong : out)
+    if (wrong.code == kResourceCountWrong || wrong.code == kDeviceUnhealthy || wrong.code == kResourceMissing)
+      std::ranges::copy(d.evidence, std::back_inserter(wrong.evidence));
+  out.push_back(std::move(d));
 }
 
 void MigRule(const NodeView& node, Found& out) {
@@ -225,6 +243,7 @@ std::vector<Diagnosis> DiagnoseNode(const NodeView& node, const ClusterFacts& fa
   OperandRule(node, facts, out);
   ResourceRule(node, facts, out);
   CountRule(node, out);
+  RivalRule(node, out);
   MigRule(node, out);
   UpgradeRule(node, out);
   GateRule(node, out);

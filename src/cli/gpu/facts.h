@@ -25,6 +25,12 @@ struct Holder {
   kube::Amounts gpus;
 };
 
+/// A Pod that runs a device plugin of NVIDIA GPUs and is no operand: the cloud's, NVIDIA's own chart's, another
+/// vendor's.
+struct Rival {
+  std::string ns, name, node, image;
+};
+
 /// The ClusterPolicy that counts: the oldest.
 struct PolicyFacts {
   std::string name, state;
@@ -41,6 +47,7 @@ struct ClusterFacts {
   /// All Pods of `ns`.
   std::vector<std::shared_ptr<const kube::Pod>> operands;
   std::vector<Holder> holders;
+  std::vector<Rival> rivals;
   /// What the API server does not let this user list. What would follow from it is not said.
   bool sees_nodes = true, sees_pods = true, sees_policies = true;
 };

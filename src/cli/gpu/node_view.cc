@@ -95,7 +95,7 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts) {
   out.reserve(facts.nodes.size());
   for (const auto& node : facts.nodes) {
     by_name.emplace(node->meta.name, out.size());
-    out.push_back({.node = node.get(), .operands = {}, .holders = {}, .offers = OffersOf(*node)});
+    out.push_back({.node = node.get(), .operands = {}, .holders = {}, .rivals = {}, .offers = OffersOf(*node)});
   }
   for (const auto& pod : facts.operands)
     if (const auto at = by_name.find(pod->spec.node_name.view()); at != by_name.end() && !OperandOf(*pod).empty())
@@ -108,6 +108,8 @@ std::vector<NodeView> ViewNodes(const ClusterFacts& facts) {
     view.holders.push_back(&holder);
     for (const auto& [resource, amount] : holder.gpus) view.offers[resource].used += amount;
   }
+  for (const Rival& rival : facts.rivals)
+    if (const auto at = by_name.find(rival.node); at != by_name.end()) out[at->second].rivals.push_back(&rival);
   return out;
 }
 

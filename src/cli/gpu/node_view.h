@@ -50,6 +50,7 @@ struct NodeView {
   const kube::Node* node = nullptr;
   std::vector<const kube::Pod*> operands;
   std::vector<const Holder*> holders;
+  std::vector<const Rival*> rivals;
   std::map<std::string, Offer, std::less<>> offers;
 
   const std::string& name() const { return node->meta.name; }

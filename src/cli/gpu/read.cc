@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "api/cluster_policy.h"
+#include "cli/gpu/node_view.h"
 #include "data/json.h"
 #include "kube/field_mask.h"
 
@@ -126,18 +127,46 @@ bool Names(std::string_view text, std::string_view word) {
   return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
+bool HasWord(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+/// Whether a name, or the last part of an image's, is that of a program which offers NVIDIA GPUs. Plugins for networks
+/// and for virtual machines offer other resources.
+bool IsPluginsName(std::string_view name) {
+  for (const std::string_view other : {"sandbox", "kubevirt", "kata", "sriov", "rdma"})
+    if (HasWord(name, other)) return false;
+  return HasWord(name, "device-plugin") && (HasWord(name, "nvidia") || HasWord(name, "hami"));
+}
+
+bool IsPluginsImage(std::string_view image) {
+  return HasWord(image, "nvidia/k8s-device-plugin") || IsPluginsName(image.substr(image.rfind('/') + 1));
+}
+
+/// A Pod that serves in the kubelet's folder of device plugins, runs, and is called as those of NVIDIA GPUs are; `text`
+/// is the whole Pod.
+std::optional<Rival> AsRival(std::string_view text, const kube::Pod& pod, std::string_view operands_ns) {
+  const bool operand = pod.meta.ns == operands_ns && !OperandOf(pod).empty();
+  if (operand || pod.spec.node_name.empty() || pod.finished() || !Names(text, "/device-plugins")) return std::nullopt;
+  std::optional<Rival> out;
+  for (const kube::ContainerStatus& container : pod.status.containers)
+    if (container.state.running && (IsPluginsName(pod.meta.name) || IsPluginsImage(container.image.view())))
+      out = Rival{std::string(pod.meta.ns.view()), pod.meta.name, std::string(pod.spec.node_name.view()),
+                  std::string(container.image.view())};
+  return out;
+}
+
 Result<> ReadPods(const kube::Client& client, ClusterFacts& out) {
   const std::string operand = "\"namespace\":\"" + out.ns + "\"";
   const kube::ListOptions live{.field_selector = "status.phase!=Succeeded"};
   return EachText(client, kube::Pod::kResource, live, [&](std::string_view text) -> Result<> {
     // Whoever holds a GPU names the resource.
-    if (!Names(text, operand) && !Names(text, "\"nvidia.com/")) return {};
+    if (!Names(text, operand) && !Names(text, "\"nvidia.com/") && !Names(text, "/device-plugins")) return {};
     ASSIGN(auto pod, DecodeText<kube::Pod>(OfPods(), text));
     kube::Amounts gpus = kube::PodRequests(pod->spec);
     std::erase_if(gpus, [](const auto& entry) { return !IsGpuResource(entry.first); });
     if (!gpus.empty() && !pod->finished() && !pod->spec.node_name.empty())
       out.holders.push_back(
           {std::string(pod->meta.ns.view()), pod->meta.name, std::string(pod->spec.node_name.view()), std::move(gpus)});
+    if (auto rival = AsRival(text, *pod, out.ns)) out.rivals.push_back(*std::move(rival));
     if (pod->meta.ns == out.ns) out.operands.push_back(std::move(pod));
     return {};
   });
