@@ -11,6 +11,7 @@
 #include "gpu/driver_root.h"
 #include "operands/device_plugin/grpc_outlet.h"
 #include "operands/device_plugin/host_files.h"
+#include "operands/device_plugin/mps_daemons.h"
 #include "operands/device_plugin/plugin.h"
 #include "operands/device_plugin/reporting.h"
 #include "os/heap.h"
@@ -67,6 +68,8 @@ class Program {
                           .on_hang = [this] { plugin_->OnHang(); }});
     TRY(reporting_.Start());
     plugin_ = std::make_unique<Plugin>(PartsOfPlugin(), settings_);
+    mps_watch_ = std::make_unique<MpsWatch>(chores_, watcher_, *fs_,
+                                            [this](MissingDaemons missing) { plugin_->OnDaemons(std::move(missing)); });
     if (!settings_->config_file.empty()) {
       ASSIGN(config_watch_, watcher_.Start({settings_->config_file}, [this](const auto&) { Reload(false); }));
     }
@@ -90,6 +93,7 @@ class Program {
     reporting_.End();
     config_watch_.reset();
     socket_watch_.reset();
+    mps_watch_->End();
     plugin_.reset();
   }
 
@@ -111,6 +115,8 @@ class Program {
   void Prepare(const std::shared_ptr<const gpu::Inventory>& gpus, const SharedSettings& settings,
                std::function<void(Result<Extras>)> done) {
     chores_.Post([this, gpus, settings, done = std::move(done)] {
+      if (const auto followed = mps_watch_->Follow(MpsResources(*gpus, *settings)); !followed)
+        log_.Error("MPS daemons are not watched", {{"reason", followed.error().text}});
       const auto driver = OpenRoot(settings->container_driver_root, fs_);
       const bool has_nodes = os::Exists(*driver, "/dev/nvidiactl").value_or(false);
       auto extras = PrepareHost({*fs_, *driver, has_nodes ? *driver : *fs_}, *gpus, *settings);
@@ -162,6 +168,7 @@ class Program {
   ThreadExecutor executor_{1}, chores_{2};
   std::unique_ptr<NvmlDriver> driver_;
   std::unique_ptr<Plugin> plugin_;
+  std::unique_ptr<MpsWatch> mps_watch_;
 };
 
 int Complain(const Error& error) {

@@ -1,6 +1,7 @@
 #include "operands/device_plugin/host_files.h"
 
 #include "gpu/mig_devices.h"
+#include "operands/device_plugin/mps_daemons.h"
 
 namespace gpuop::operands::device_plugin {
 namespace {
@@ -92,14 +93,8 @@ Result<> WriteSpecs(const HostFiles& files, const gpu::Inventory& gpus, const Se
 
 /// Containers that share by MPS need their daemon's pipe.
 Result<> CheckMps(const os::Fs& fs, const gpu::Inventory& gpus, const Settings& settings) {
-  if (StrategyOf(settings.sharing) != SharingStrategy::kMps) return {};
-  for (const Resource& resource : PlanResources(gpus, {}, settings).resources) {
-    const std::string started = "/mps/" + resource.name + "/.started";
-    if (resource.sharing == SharingStrategy::kMps && !os::Exists(fs, started).value_or(false))
-      return Fail(Code::kUnavailable,
-                  "the MPS daemon of " + resource.name + " has not started: there is no " + started);
-  }
-  return {};
+  const MissingDaemons missing = FindMissingDaemons(fs, MpsResources(gpus, settings));
+  return missing.empty() ? Result<>() : Fail(Code::kUnavailable, missing.begin()->second);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct HostFiles {
 
 /// Writes the specs that the settings ask for (class gpu, and gdrcopy, gds, mofed and imex-channel as far as the node
 /// has such devices), each only when it differs from the file that is there, and says what containers can be given.
-/// kUnavailable while the MPS daemon of a resource has not started. On an error the files are as they were.
+/// kUnavailable while the MPS daemon of a resource does not run. On an error the files are as they were.
 Result<Extras> PrepareHost(const HostFiles& files, const gpu::Inventory& gpus, const Settings& settings);
 
 }  // namespace gpuop::operands::device_plugin

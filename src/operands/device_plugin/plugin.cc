@@ -80,6 +80,15 @@ void Plugin::OnSockets() {
   });
 }
 
+void Plugin::OnDaemons(MissingDaemons missing) {
+  strand_.Post([this, missing = std::move(missing)]() mutable {
+    if (missing == missing_daemons_) return;
+    missing_daemons_ = std::move(missing);
+    prepare_again_ = parts_.executor.Now();  // what waited for one need not wait longer
+    Apply();
+  });
+}
+
 void Plugin::OnWatched() {
   strand_.Post([this] { TellReport(); });
 }
@@ -172,7 +181,8 @@ void Plugin::Apply() {
   if (plan.misfit && FailStart(*plan.misfit)) return;
   TellPlan(plan);
   started_ = true;
-  const std::vector<ResourceState> states = roster_.StatesOf(std::move(plan.resources));
+  std::vector<ResourceState> states = roster_.StatesOf(std::move(plan.resources));
+  MissDaemons(states);
   gpu::Inventory seen = roster_.Seen();
   const bool ready = is_ready_ && prepared_for_ == settings_ && ServesFor(*prepared_, seen);
   if (!ready && !preparing_ && parts_.executor.Now() >= prepare_again_ && roster_.present() > 0) {
@@ -218,6 +228,15 @@ std::vector<ResourceState> Plugin::Remaining(const std::vector<ResourceState>& s
     }
   }
   return out;
+}
+
+void Plugin::MissDaemons(std::vector<ResourceState>& states) const {
+  for (ResourceState& state : states) {
+    const auto missing = missing_daemons_.find(state.resource.name);
+    if (missing == missing_daemons_.end()) continue;
+    for (std::size_t i = 0; i < state.troubles.size(); ++i)
+      if (state.resource.units[i].shared && state.troubles[i].empty()) state.troubles[i] = missing->second;
+  }
 }
 
 void Plugin::OfferAll(const std::vector<ResourceState>& states) {

@@ -11,6 +11,7 @@
 #include "base/metrics.h"
 #include "base/strand.h"
 #include "operands/device_plugin/driver.h"
+#include "operands/device_plugin/mps_daemons.h"
 #include "operands/device_plugin/outlet.h"
 #include "operands/device_plugin/roster.h"
 
@@ -75,6 +76,8 @@ class Plugin {
   /// The kubelet has a new socket; or sockets of ours may be gone.
   void OnKubelet();
   void OnSockets();
+  /// Which resources' MPS daemons serve nobody: their shares are unfit as long.
+  void OnDaemons(MissingDaemons missing);
   /// The kubelet watches something that it did not, or the other way round.
   void OnWatched();
 
@@ -93,6 +96,8 @@ class Plugin {
   /// Brings what is offered in line with the roster.
   void Apply();
   void Ready(Result<Extras> extras);
+  /// Shares whose MPS daemon is missing are unfit.
+  void MissDaemons(std::vector<ResourceState>& states) const;
   void OfferAll(const std::vector<ResourceState>& states);
   /// While the node changes: what is offered, as far as it is still there.
   std::vector<ResourceState> Remaining(const std::vector<ResourceState>& states) const;
@@ -120,6 +125,7 @@ class Plugin {
   bool preparing_ = false, is_ready_ = false;
   TimePoint prepare_again_;
   Extras extras_;
+  MissingDaemons missing_daemons_;
   std::map<std::string, Offered> offered_;
   std::map<std::string, std::string> told_;
   std::vector<std::string> told_plan_;

@@ -49,6 +49,9 @@ Result<> Daemon::TryStart(const std::stop_token& stop) {
     TRY(os::MakeFolders(parts_.fs, folder));
     LabelForContainers(parts_.fs, folder, parts_.log);
   }
+  // Left by one that was killed: nobody is to take it for ours.
+  TRY(os::RemoveIfThere(parts_.fs, Folder() + "/.started"));
+  ASSIGN(alive_, parts_.fs.Lock(Folder() + "/.alive"));
   TRY(Run({"-d"}, "", true, stop));
   TRY(SetShares(stop));
   return parts_.fs.WriteAtomic(Folder() + "/.started", "");
@@ -125,6 +128,7 @@ void Daemon::Clean() {
   watch_.reset();
   for (const SharedGpu& gpu : plan_.gpus) Bear(parts_.modes.SetExclusive(gpu.uuid, false));
   Bear(os::RemoveTree(parts_.fs, Folder()));
+  alive_.reset();
 }
 
 Result<> Daemon::Stop() {

@@ -60,6 +60,8 @@ class Daemon {
   const Parts parts_;
   const DaemonPlan plan_;
   std::unique_ptr<DaemonWatch> watch_;
+  /// Tells the device plugin that this program, without which the daemon ends, is there.
+  std::unique_ptr<os::FileLock> alive_;
 };
 
 }  // namespace gpuop::operands::mps

@@ -215,6 +215,20 @@ TEST_F(MpsSupervisorTest, StartsADaemonAsNvidiasProgramDoes) {
   EXPECT_THAT(metrics.Text(), HasSubstr("gpu_operator_mps_daemons_running 1"));
 }
 
+TEST_F(MpsSupervisorTest, ThePluginSeesByALockThatItLives) {
+  constexpr const char* kAlive = "/mps/nvidia.com/gpu/.alive";
+  fs.Put("/mps/nvidia.com/gpu/.started", "");  // left by one that was killed
+  no_start = true;
+  ASSERT_FALSE(supervisor->Turn({}));
+  EXPECT_FALSE(Has("/mps/nvidia.com/gpu/.started"));
+  no_start = false;
+  ASSERT_TRUE(supervisor->Turn({}));
+  EXPECT_EQ(fs.Lock(kAlive).error().code, Code::kConflict);
+  supervisor->StopAll();
+  EXPECT_FALSE(Has(kAlive));
+  ASSERT_TRUE(supervisor->Turn({})) << "the lock was let go of";
+}
+
 TEST_F(MpsSupervisorTest, WhatIsAsItShouldBeRunsOn) {
   ASSERT_TRUE(supervisor->Turn({}));
   const std::size_t runs = processes.Runs().size();
