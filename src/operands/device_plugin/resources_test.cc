@@ -156,6 +156,22 @@ INSTANTIATE_TEST_SUITE_P(
              ""}),
     [](const auto& c) { return std::string(c.param.name); });
 
+TEST(ResourcesTest, AttributesOfProfilesAreInTheNamesAndInWhatAPatternMeans) {
+  gpu::Inventory machine = MachineOf("a100");
+  machine.devices.resize(1);
+  machine.devices[0].mig_model = gpu::FindMigModel("RTX-PRO-6000");
+  SetMig(machine, 0, "1g.24gb,1g.24gb-me,1g.24gb+gfx,1g.24gb+me.all");
+  const auto counts = [&](const char* file) {
+    return Counts(PlanResources(machine, MinorsOf(machine), SettingsOf({"--mig-strategy=mixed"}, file)));
+  };
+  EXPECT_EQ(counts(nullptr), "mig-1g.24gb=1 mig-1g.24gb-me=1 mig-1g.24gb.gfx=1 mig-1g.24gb.me.all=1");
+  EXPECT_EQ(counts("resources: {mig: [{pattern: 1g.24gb, name: small}]}"),
+            "mig-1g.24gb-me=1 mig-1g.24gb.gfx=1 mig-1g.24gb.me.all=1 small=1");
+  EXPECT_EQ(counts("resources: {mig: [{pattern: '1g.*', name: small}]}"), "small=4");
+  EXPECT_EQ(counts("resources: {mig: [{pattern: '*', name: any}]}"), "any=4");
+  EXPECT_EQ(counts("resources: {mig: [{pattern: '2g.*', name: two}]}"), counts(nullptr));
+}
+
 TEST(ResourcesTest, OfMixedModelsEachHasItsNameAndIsCountedOnce) {
   gpu::Inventory machine = MachineOf("a100");
   for (std::size_t i = 0; i < 8; ++i) machine.devices[i].product = i < 4 ? "Tesla V100-SXM2-32GB" : "Tesla T4";
