@@ -26,7 +26,7 @@ class Ledger:
             file.seek(self.begin)
             return [json.loads(line) for line in file if line.startswith('{')]
 
-    def check(self, resource, known):
+    def check(self, resource, known, over):
         """No device was two containers', none unknown. Which devices each Pod had last: a kubelet that ends in the middle of an
         admission leaves the next one to decide anew.
 
@@ -43,9 +43,16 @@ class Ledger:
                         holders.setdefault(one, []).append(container)
             assert set(holders) <= known, f'nobody offers {set(holders) - known}'
             still = {one: pods for one, pods in holders.items() if len(pods) > 1 and sorted(pods) == sorted(twice.get(one, []))}
-            assert not still, f'devices were given twice: {still}'
+            assert not still, f'devices were given twice: {still}; when these Pods ran: {when(over, still)}'
             twice = {one: pods for one, pods in holders.items() if len(pods) > 1}
         return had
+
+
+def when(over, twice):
+    """Of Pods that are said to have had the same device: when each one's container began and ended."""
+    names = {container.split('/')[1] for containers in twice.values() for container in containers}
+    return {pod['metadata']['name']: [(s['state'].get('terminated', {}).get('startedAt'), s['state'].get('terminated', {}).get('finishedAt'))
+                                      for s in pod['status'].get('containerStatuses', [])] for pod in over if pod['metadata']['name'] in names}
 
 
 def overlaps(over, had):
@@ -106,7 +113,7 @@ def run(host, wave, count, known, resource='nvidia.com/gpu', seconds=300.0, mean
         ledger.close()
         subprocess.run([str(host.bin / 'kubectl'), '--kubeconfig', str(host.run / 'admin.kubeconfig'), 'delete', 'pods', '-l', 'wave=' + wave, '--force',
                         '--grace-period=0'], capture_output=True)
-    had = ledger.check(resource, known)
+    had = ledger.check(resource, known, over)
     assert not overlaps(over, had)
     saw = {}
     for line in logs.splitlines():
