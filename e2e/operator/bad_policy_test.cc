@@ -202,6 +202,31 @@ TEST(BadPolicy, AThousandVariablesAreTooMany) {
   EXPECT_THAT(bed.DaemonSets(), testing::IsEmpty());
 }
 
+TEST(BadPolicy, WhatStandsInAFieldIsShown) {
+  Bed bed;
+  bed.Apply(DefaultPolicy(
+      R"({"toolkit":{"installDir":"usr/local"},
+          "daemonsets":{"priorityClassName":"Very High","labels":{"a":"c d"}},
+          "driver":{"readinessProbe":{"initialDelaySeconds":-3}}})"));
+  bed.RunFor(3s);
+  const std::string told = bed.Condition("Error");
+  for (const char* words : {R"(spec.toolkit.installDir: "usr/local": must be an absolute path)",
+                            R"(spec.daemonsets.priorityClassName: "Very High": a lowercase RFC 1123)",
+                            R"(spec.daemonsets.labels[a]: "c d": a valid label)",
+                            R"(spec.driver.readinessProbe.initialDelaySeconds: "-3": must not be negative)"})
+    EXPECT_THAT(told, HasSubstr(words));
+}
+
+TEST(BadPolicy, WhatTwoOperandsMissIsToldOnce) {
+  Bed bed;
+  bed.Apply(DefaultPolicy(R"({"devicePlugin":{"repository":""}})"));
+  bed.RunFor(3s);
+  const std::string told = bed.Condition("Error");
+  const std::size_t at = told.find("spec.devicePlugin: ");
+  ASSERT_NE(at, std::string::npos) << told;
+  EXPECT_EQ(told.find("spec.devicePlugin: ", at + 1), std::string::npos) << told;
+}
+
 TEST(BadPolicy, UnknownFieldsOfANewerDefinitionAreNamed) {
   Bed bed;
   json::value crd = bed.Get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterpolicies.nvidia.com");

@@ -52,16 +52,20 @@ std::optional<std::int64_t> PrometheusMillis(std::string_view text) {
   return out;
 }
 
+void FieldChecks::Complain(Path path, std::string_view value, std::string_view what) {
+  Complain(path, Quote(value) + ": " + std::string(what));
+}
+
 void FieldChecks::Name(Path path, std::string_view name) {
   if (name.empty()) return;
-  for (const std::string& message : data::CheckDnsSubdomain(name)) return Complain(path, message);
+  for (const std::string& message : data::CheckDnsSubdomain(name)) return Complain(path, name, message);
 }
 
 void FieldChecks::AbsolutePath(Path path, std::string_view value) {
   if (value.empty()) return;
-  if (!value.starts_with('/')) return Complain(path, "must be an absolute path");
-  if (value.contains("/../") || value.ends_with("/..")) Complain(path, "must not contain '..'");
-  if (value.contains(':')) Complain(path, "must not contain ':'");
+  if (!value.starts_with('/')) return Complain(path, value, "must be an absolute path");
+  if (value.contains("/../") || value.ends_with("/..")) Complain(path, value, "must not contain '..'");
+  if (value.contains(':')) Complain(path, value, "must not contain ':'");
 }
 
 void FieldChecks::NumberOrPercent(Path path, const data::IntOrString& value) {
@@ -77,13 +81,13 @@ void FieldChecks::NumberOrPercent(Path path, const data::IntOrString& value) {
 }
 
 void FieldChecks::LabelSelector(Path path, const std::string& text) {
-  if (auto selector = data::LabelSelector::Parse(text); !selector) Complain(path, selector.error().text);
+  if (auto selector = data::LabelSelector::Parse(text); !selector) Complain(path, text, selector.error().text);
 }
 
 void FieldChecks::Labels(Path path, const std::map<std::string, std::string>& labels) {
   for (const auto& [key, value] : labels) {
     for (const std::string& message : data::CheckQualifiedName(key)) Complain(path + "[" + key + "]", message);
-    for (const std::string& message : data::CheckLabelValue(value)) Complain(path + "[" + key + "]", message);
+    for (const std::string& message : data::CheckLabelValue(value)) Complain(path + "[" + key + "]", value, message);
   }
 }
 
@@ -110,11 +114,11 @@ void FieldChecks::Env(Path path, const std::vector<api::EnvVar>& env) {
 void FieldChecks::Resources(Path path, const std::optional<api::Resources>& resources) {
   if (!resources) return;
   for (const auto& [name, amount] : resources->limits) {
-    if (amount.Sign() < 0) Complain(path + ".limits[" + name + "]", "must not be negative");
+    if (amount.Sign() < 0) Complain(path + ".limits[" + name + "]", amount.ToString(), "must not be negative");
     for (const std::string& message : data::CheckQualifiedName(name)) Complain(path + ".limits[" + name + "]", message);
   }
   for (const auto& [name, amount] : resources->requests) {
-    if (amount.Sign() < 0) Complain(path + ".requests[" + name + "]", "must not be negative");
+    if (amount.Sign() < 0) Complain(path + ".requests[" + name + "]", amount.ToString(), "must not be negative");
     const auto limit = resources->limits.find(name);
     if (limit != resources->limits.end() && amount > limit->second)
       Complain(path + ".requests[" + name + "]",
@@ -128,12 +132,13 @@ void FieldChecks::Tolerations(Path path, const std::vector<api::Toleration>& tol
     const std::string here = path + "[" + std::to_string(i) + "]";
     OneOf(here + ".operator", t.op, {"Exists", "Equal"});
     OneOf(here + ".effect", t.effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"});
-    if (t.op == "Exists" && !t.value.empty()) Complain(here + ".value", "must be empty when the operator is Exists");
+    if (t.op == "Exists" && !t.value.empty())
+      Complain(here + ".value", t.value, "must be empty when the operator is Exists");
     if (t.key.empty() && t.op != "Exists") Complain(here + ".operator", "must be Exists when the key is empty");
     if (t.seconds && t.effect != "NoExecute")
       Complain(here + ".effect", "must be NoExecute when tolerationSeconds is set");
     if (t.key.empty()) continue;
-    for (const std::string& message : data::CheckQualifiedName(t.key)) Complain(here + ".key", message);
+    for (const std::string& message : data::CheckQualifiedName(t.key)) Complain(here + ".key", t.key, message);
   }
 }
 
@@ -148,7 +153,8 @@ void FieldChecks::Image(Path path, const api::ImageSource& source) {
     reference =
         source.repository + "/" + source.image + (source.version.starts_with("sha256:") ? "@" : ":") + source.version;
   if (!source.image.empty() && !Reference().Search(reference))
-    Complain(path + ".image", "invalid image specification: \"" + reference + "\" is no image reference");
+    Complain(path + ".image", "invalid image specification: \"" + reference +
+                                  "\" is no image reference (lower case, REPOSITORY/IMAGE:TAG or @sha256:DIGEST)");
 }
 
 void FieldChecks::Container(Path path, const api::Container& container) {
@@ -169,20 +175,25 @@ void FieldChecks::Manager(Path path, const api::DriverManager& manager) {
 
 void FieldChecks::Probe(Path path, const std::optional<api::ProbeTimes>& probe, bool one_success) {
   if (!probe) return;
-  if (one_success && probe->success_threshold.value_or(1) != 1) Complain(path + ".successThreshold", "must be 1");
-  if (probe->initial_delay_s.value_or(0) < 0) Complain(path + ".initialDelaySeconds", "must not be negative");
+  if (one_success && probe->success_threshold.value_or(1) != 1)
+    Complain(path + ".successThreshold", std::to_string(*probe->success_threshold), "must be 1");
+  if (probe->initial_delay_s.value_or(0) < 0)
+    Complain(path + ".initialDelaySeconds", std::to_string(*probe->initial_delay_s), "must not be negative");
 }
 
 void FieldChecks::Monitor(Path path, const api::ServiceMonitor& monitor) {
   const auto interval = PrometheusMillis(monitor.interval), timeout = PrometheusMillis(monitor.scrape_timeout);
-  if (!monitor.interval.empty() && !interval) Complain(path + ".interval", "is no duration such as 30s");
-  if (!monitor.scrape_timeout.empty() && !timeout) Complain(path + ".scrapeTimeout", "is no duration such as 10s");
+  if (!monitor.interval.empty() && !interval)
+    Complain(path + ".interval", monitor.interval, "is no duration such as 30s");
+  if (!monitor.scrape_timeout.empty() && !timeout)
+    Complain(path + ".scrapeTimeout", monitor.scrape_timeout, "is no duration such as 10s");
   if (interval && timeout && *timeout > *interval)
     Complain(path + ".scrapeTimeout", monitor.scrape_timeout + " is longer than the interval of " + monitor.interval);
   Labels(path + ".additionalLabels", monitor.additional_labels);
   for (std::size_t i = 0; i < monitor.relabelings.size(); ++i)
-    if (!data::Regex::Compile(monitor.relabelings[i].regex))
-      Complain(path + ".relabelings[" + std::to_string(i) + "].regex", "is no regular expression");
+    if (auto regex = data::Regex::Compile(monitor.relabelings[i].regex); !regex)
+      Complain(path + ".relabelings[" + std::to_string(i) + "].regex", monitor.relabelings[i].regex,
+               regex.error().text);
 }
 
 void FieldChecks::OneOf(Path path, std::string_view value, const std::vector<std::string>& allowed) {
@@ -193,7 +204,7 @@ void FieldChecks::OneOf(Path path, std::string_view value, const std::vector<std
 void FieldChecks::Regexes(Path path, const std::vector<std::string>& patterns) {
   for (std::size_t i = 0; i < patterns.size(); ++i)
     if (auto regex = data::Regex::Compile(patterns[i]); !regex)
-      Complain(path + "[" + std::to_string(i) + "]", regex.error().text);
+      Complain(path + "[" + std::to_string(i) + "]", patterns[i], regex.error().text);
 }
 
 }  // namespace gpuop::op

@@ -22,6 +22,9 @@ class FieldChecks {
 
   void Complain(Path path, std::string_view what) { problems_.push_back(path + ": " + std::string(what)); }
 
+  /// The same, showing what stands there now.
+  void Complain(Path path, std::string_view value, std::string_view what);
+
   /// A name of an object, "" allowed.
   void Name(Path path, std::string_view name);
   void AbsolutePath(Path path, std::string_view value);

@@ -120,7 +120,9 @@ PolicyReconciler::Rendered PolicyReconciler::Render(const api::ClusterPolicy& po
       for (const operands::Object& object : *objects) out.wish.objects.push_back(object);
       out.objects[report.state] = *std::move(objects);
     } else if (objects.error().code == Code::kInvalid) {
-      problems.push_back(objects.error().text);
+      // Two operands of one image tell of it twice.
+      const std::string& problem = objects.error().text;
+      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
     } else {
       out.wish.held_states.insert(report.state);
       Worsen(report, Kind::kFailed, "PrerequisiteNotMet", objects.error().text);

@@ -112,7 +112,7 @@ void CheckValidator(const api::Validator& in, FieldChecks& out) {
 Problems CheckPolicy(const api::ClusterPolicySpec& spec) {
   FieldChecks checks;
   for (const std::string& message : data::CheckDnsSubdomain(spec.operator_.runtime_class))
-    checks.Complain("spec.operator.runtimeClass", message);
+    checks.Complain("spec.operator.runtimeClass", spec.operator_.runtime_class, message);
   checks.Monitor("spec.operator.metrics.serviceMonitor", spec.operator_.metrics.service_monitor);
   CheckDaemonSets(spec.daemonsets, checks);
   CheckPolicyDriver(spec.driver, checks);
