@@ -1,6 +1,8 @@
 #include "net/server.h"
 
+#include <fstream>
 #include <latch>
+#include <sstream>
 #include <thread>
 
 #include "net/testing/server_fixture.h"
@@ -241,6 +243,35 @@ TEST_F(ServerTest, ServesUnixSocketsAndRemovesThem) {
     EXPECT_TRUE(c.ReadAll().ends_with("unix:"));
   }
   EXPECT_NE(::access(path.c_str(), F_OK), 0);
+}
+
+TEST_F(ServerTest, AClientWhoseRequestIsItsLastIsNotWaitedFor) {
+  ServeEcho();
+  for (const char* request : {"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
+    RawSocket c = Connect();
+    c.Send(request);
+    EXPECT_TRUE(c.ReadAll().ends_with("GET / "));
+    EXPECT_EQ(server_->Connections(), 0U) << "though it has not closed its side";
+  }
+}
+
+TEST_F(ServerTest, APeerThatVanishedIsNoticedInTime) {
+  ServeEcho();
+  RawSocket c = Connect();
+  c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  c.ReadUntil("GET / ");
+  // Our end, established, with the timer of keep-alive running (proc_net_tcp: 01, then 02).
+  char here[16];
+  std::snprintf(here, sizeof here, ":%04X ", port_);
+  std::ifstream table("/proc/net/tcp");
+  bool kept = false;
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string slot, local, remote, state, queues, timer;
+    words >> slot >> local >> remote >> state >> queues >> timer;
+    kept |= (local + " ").ends_with(here) && state == "01" && timer.starts_with("02:");
+  }
+  EXPECT_TRUE(kept);
 }
 
 TEST(ServerListenTest, SaysWhatIsWrongWithAnAddress) {

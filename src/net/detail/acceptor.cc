@@ -70,7 +70,9 @@ Acceptor::Acceptor(std::shared_ptr<ServerState> state, Listener listener, std::o
       fd_(state_->io, listener.fd),
       unix_path_(std::move(listener.unix_path)),
       tls_(std::move(tls)),
-      pause_(state_->io) {}
+      pause_(state_->io) {
+  PrepareSocket(fd_.fd());  // what is accepted has the same options, on Linux
+}
 
 Acceptor::~Acceptor() {
   if (!unix_path_.empty()) ::unlink(unix_path_.c_str());
@@ -108,7 +110,6 @@ void Acceptor::Greet(int fd, const Address& from) {
     ::close(fd);
     return;
   }
-  PrepareSocket(fd);
   auto transport = std::make_unique<Transport>(state_->io, fd);
   auto peer = std::make_shared<Peer>(Peer{.address = from.Text(), .tls = tls_.has_value(), .certificate = {}});
   if (tls_) {

@@ -120,7 +120,8 @@ void ServerConnection::OnHead() {
 }
 
 void ServerConnection::Handle() {
-  keep_alive_ = parser_.KeepAlive() && !state_->stopping;
+  client_closes_ = !parser_.KeepAlive();
+  keep_alive_ = !client_closes_ && !state_->stopping;
   MessageHead head = parser_.TakeHead();
   Request request{.method = std::move(head.method),
                   .target = std::move(head.target),
@@ -202,9 +203,10 @@ void ServerConnection::NextRequest() {
 }
 
 // Closing while bytes of the client are unread would reset the connection and destroy the answer on its way
-// (RFC 9112 §9.6): say that no more comes, then read on for a while.
+// (RFC 9112 §9.6): say that no more comes, then read on for a while. A client that said that its request is the last
+// sends nothing more: a kubelet's probe need not wake anybody twice.
 void ServerConnection::Linger() {
-  if (read_ended_) return Close();
+  if (read_ended_ || (client_closes_ && in_.empty() && !transport_->tls())) return Close();
   phase_ = Phase::kLingering;
   in_ = {};
   transport_->ShutdownWrite();

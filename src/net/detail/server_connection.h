@@ -115,6 +115,8 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
 
   std::uint64_t exchange_ = 0;
   bool keep_alive_ = false;
+  /// By what the client said with its last request.
+  bool client_closes_ = false;
   bool head_only_ = false;
   int minor_version_ = 1;
   Executor::Task gone_;
