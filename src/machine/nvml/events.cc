@@ -3,6 +3,7 @@
 #include <chrono>
 #include <map>
 
+#include "machine/nvml/glance.h"
 #include "machine/nvml/library.h"
 
 namespace gpuop::machine::nvml {
@@ -15,6 +16,8 @@ struct EventSet {
   /// The kinds asked for, by device; the sequence number up to which all is delivered.
   std::map<std::uint32_t, std::uint64_t> kinds;
   std::uint64_t delivered = 0;
+  /// What event_count() was when there was nothing more to deliver: until it is another there is nothing either.
+  std::optional<std::uint32_t> nothing_at;
 };
 
 EventSet* Of(abi::EventSet set) { return reinterpret_cast<EventSet*>(set); }
@@ -30,8 +33,15 @@ std::uint64_t SupportedKinds(const layout::DeviceFacts& facts) {
 }
 
 /// The next event that the set asked for, beyond what was delivered.
-std::optional<layout::Event> Next(EventSet& set, const layout::Machine& machine) {
+std::optional<layout::Event> Next(EventSet& set, State& state) {
+  const std::uint32_t count = state.event_count();
+  {
+    const std::lock_guard lock(set.mu);
+    if (set.nothing_at == count) return std::nullopt;
+  }
+  const State::Reading reading = state.Read();  // before the set's own lock, as where kinds are asked for
   const std::lock_guard lock(set.mu);
+  const layout::Machine& machine = *reading;
   const std::uint64_t oldest = machine.events > layout::kMaxEvents ? machine.events - layout::kMaxEvents : 0;
   for (std::uint64_t n = std::max(set.delivered, oldest); n < machine.events; ++n) {
     const layout::Event& event = machine.ring[n % layout::kMaxEvents];
@@ -39,6 +49,7 @@ std::optional<layout::Event> Next(EventSet& set, const layout::Machine& machine)
     const auto wanted = set.kinds.find(event.device);
     if (wanted != set.kinds.end() && (wanted->second & event.kind) != 0) return event;
   }
+  set.nothing_at = count;
   return std::nullopt;
 }
 
@@ -47,7 +58,7 @@ Return Wait(EventSet& set, abi::EventData* data, unsigned timeout_ms) {
   State& state = *set.machine->state;
   for (;;) {
     const std::uint32_t seen = state.event_count();
-    if (const auto event = Next(set, *state.Read())) {
+    if (const auto event = Next(set, state)) {
       *data = {.device = DeviceHandleOf({.device = event->device}),
                .eventType = event->kind,
                .eventData = event->data,
@@ -108,7 +119,7 @@ Return nvmlEventSetWait(abi::EventSet set, abi::EventData* data, unsigned timeou
 }
 Return nvmlEventSetWait_v2(abi::EventSet set, abi::EventData* data, unsigned timeout_ms) {
   GPUOP_NOT_NULL(set, data);
-  {
+  if (!Glance().ok()) {
     const Call call(__func__);
     if (!call.ok()) return call.error();
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "machine/nvml/glance.h"
 #include "machine/nvml/library.h"
 #include "machine/nvml/names.h"
 #include "machine/spec/pci_address.h"
@@ -17,8 +18,7 @@ namespace layout = gpuop::machine::layout;
 namespace {
 
 /// A device that a process asks for anew must be able to answer.
-Return Hand(const Call& call, std::uint32_t index, abi::Device* device) {
-  const std::uint32_t faults = call.machine().devices[index].faults;
+Return Hand(std::uint32_t faults, std::uint32_t index, abi::Device* device) {
   if ((faults & layout::kFaultOffBus) != 0) return Return::kUnknown;
   if ((faults & layout::kFaultPowerCable) != 0) return Return::kInsufficientPower;
   *device = DeviceHandleOf({.device = index});
@@ -28,7 +28,8 @@ Return Hand(const Call& call, std::uint32_t index, abi::Device* device) {
 template <class Is>
 Return Find(const Call& call, abi::Device* device, Is is) {
   for (const std::uint32_t index : call.library().visible)
-    if (is(call.machine().devices[index].facts)) return Hand(call, index, device);
+    if (const layout::Device& found = call.machine().devices[index]; is(found.facts))
+      return Hand(found.faults, index, device);
   return Return::kNotFound;
 }
 
@@ -48,6 +49,10 @@ extern "C" {
 
 Return nvmlDeviceGetCount_v2(unsigned* count) {
   GPUOP_NOT_NULL(count);
+  if (const Glance glance; glance.ok()) {
+    *count = static_cast<unsigned>(glance.visible().size());
+    return Return::kSuccess;
+  }
   const Call call(__func__);
   if (call.ok()) *count = static_cast<unsigned>(call.library().visible.size());
   return call.error();
@@ -59,10 +64,15 @@ Return nvmlDeviceGetHandleByIndex(unsigned index, abi::Device* device) {
 }
 Return nvmlDeviceGetHandleByIndex_v2(unsigned index, abi::Device* device) {
   GPUOP_NOT_NULL(device);
+  if (const Glance glance; glance.ok() && index < glance.visible().size()) {
+    const std::uint32_t place = glance.visible()[index];
+    return Hand(glance.FaultsOf(place), place, device);
+  }
   const Call call(__func__);
   if (!call.ok()) return call.error();
-  if (index >= call.library().visible.size()) return Return::kInvalidArgument;
-  return Hand(call, call.library().visible[index], device);
+  const auto& visible = call.library().visible;
+  if (index >= visible.size()) return Return::kInvalidArgument;
+  return Hand(call.machine().devices[visible[index]].faults, visible[index], device);
 }
 
 Return nvmlDeviceGetHandleBySerial(const char* serial, abi::Device* device) {

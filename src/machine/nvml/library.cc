@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+
+#include "machine/nvml/glance.h"
 
 namespace gpuop::machine::nvml {
 namespace {
@@ -46,6 +49,15 @@ Return OfFinding(const Error& error) {
                                         : Return::kDriverNotLoaded;
 }
 
+/// The state of Library::machine without its lock, which changes while one looks: for single words that mean something
+/// alone. Mapped for as long as the state is open; with the library's lock.
+const layout::Machine* unlocked = nullptr;
+
+/// A word that another process may be changing.
+std::uint32_t WordOf(const std::uint32_t& word) {
+  return std::atomic_ref(const_cast<std::uint32_t&>(word)).load(std::memory_order_acquire);
+}
+
 /// Whether the fault "hang" holds this call.
 bool Hangs(const layout::Machine& machine, const char* name) {
   return (machine.faults & layout::kFaultHang) != 0 && (machine.hang_call.empty() || machine.hang_call.view() == name);
@@ -71,6 +83,7 @@ Return Library::Start() {
     if (const Return bad = WithoutDriver(*reading); bad != Return::kSuccess) return bad;
     if (!found->nodes.Control()) return found->nodes.HasControl() ? Return::kNoPermission : Return::kDriverNotLoaded;
     visible = VisibleDevices(*reading, found->nodes);
+    unlocked = &*reading;
   }
   machine = std::make_shared<Found>(*std::move(found));
   users_ = 1;
@@ -195,6 +208,14 @@ Call::Call(const char* name, abi::ComputeInstance handle, bool changes) : librar
   CheckDevice(Needs::kAny);
   if (changes) CheckPermission();
 }
+
+Glance::Glance() : library_(Library::Get()), lock_(library_.mu) {
+  if (!library_.machine) return;
+  const std::uint32_t faults = WordOf(unlocked->faults);
+  ok_ = (faults & (layout::kFaultHang | layout::kFaultsWithoutDriver | layout::kFaultVersionMismatch)) == 0;
+}
+
+std::uint32_t Glance::FaultsOf(std::uint32_t device) const { return WordOf(unlocked->devices[device].faults); }
 
 Return CopyText(std::string_view text, char* out, unsigned length) {
   if (out == nullptr) return Return::kInvalidArgument;

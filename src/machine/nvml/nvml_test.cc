@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -91,6 +92,46 @@ TEST_F(NvmlTest, AWaitingEventSetWakesForItsOwnKindsAlone) {
   EXPECT_EQ(data.eventData, 48U);
   EXPECT_EQ(nvml_->Try(&F::EventSetWait_v2, *set, &data, 0U), Return::kTimeout);
   EXPECT_TRUE(nvml_->Call(&F::EventSetFree, *set));
+}
+
+TEST_F(NvmlTest, WhichDevicesThereAreIsAnsweredWithoutTheMachinesLock) {
+  On("dgx-a100");
+  const auto set = nvml_->Get(&F::EventSetCreate);
+  ASSERT_TRUE(set);
+  gpu::nvml::EventData data{};
+  EXPECT_EQ(nvml_->Try(&F::EventSetWait_v2, *set, &data, 0U), Return::kTimeout);
+  std::future<void> answered;
+  {
+    const auto busy = state().Write();
+    answered = std::async(std::launch::async, [&] {
+      EXPECT_EQ(nvml_->Get(&F::DeviceGetCount_v2).value_or(0), 8U);
+      EXPECT_TRUE(nvml_->Get(&F::DeviceGetHandleByIndex_v2, 7U));
+      EXPECT_EQ(nvml_->Try(&F::EventSetWait_v2, *set, &data, 0U), Return::kTimeout);
+    });
+    EXPECT_EQ(answered.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  }
+  answered.get();
+  EXPECT_TRUE(nvml_->Call(&F::EventSetFree, *set));
+}
+
+TEST_F(NvmlTest, TheSameCallsNoticeFaultsAtOnce) {
+  On("dgx-a100");
+  Break({.fault = "off-bus", .gpu = 3});
+  EXPECT_EQ(nvml_->Get(&F::DeviceGetCount_v2).value_or(0), 8U);
+  gpu::nvml::Device device = nullptr;
+  EXPECT_EQ(nvml_->Try(&F::DeviceGetHandleByIndex_v2, 3U, &device), Return::kUnknown);
+  EXPECT_EQ(nvml_->Try(&F::DeviceGetHandleByIndex_v2, 8U, &device), Return::kInvalidArgument);
+  EXPECT_TRUE(nvml_->Get(&F::DeviceGetHandleByIndex_v2, 2U));
+  Break({.fault = "hang", .call = "nvmlDeviceGetCount_v2"});
+  std::atomic<bool> answered = false;
+  std::thread caller([&] {
+    EXPECT_EQ(nvml_->Get(&F::DeviceGetCount_v2).value_or(0), 8U);
+    answered = true;
+  });
+  EXPECT_TRUE(nvml_->Get(&F::DeviceGetHandleByIndex_v2, 2U));
+  EXPECT_FALSE(answered);
+  Mend({.fault = "hang"});
+  caller.join();
 }
 
 TEST_F(NvmlTest, AHangingCallGoesOnWhenTheFaultIsCleared) {
