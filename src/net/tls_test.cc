@@ -8,6 +8,7 @@
 #include "net/client.h"
 #include "net/server.h"
 #include "net/testing/raw_peer.h"
+#include "os/temp_folder.h"
 
 namespace gpuop::net {
 namespace {
@@ -158,9 +159,9 @@ TEST_F(TlsTest, SaysWhatIsWrongWithItsOwnFiles) {
 }
 
 TEST_F(TlsTest, BothSidesTakeUpRotatedFiles) {
-  const std::string dir = testing::TempDir();
+  const os::TempFolder folder = os::TempFolder::Make().value();
   const auto write = [&](const std::string& name, const std::string& text) {
-    const std::string file = dir + "gpuop-tls-" + std::to_string(::getpid()) + "-" + name;
+    const std::string file = folder.path() + "/" + name;
     std::ofstream(file + ".new") << text;
     std::rename((file + ".new").c_str(), file.c_str());
     return Pem{.text = {}, .file = file};
