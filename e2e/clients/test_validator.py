@@ -152,4 +152,4 @@ def test_each_fault_is_named_and_its_mending_heard(operated):
         operated.fault('n1', 'reboot')
         operated.wait_for('Validating', 'Unknown', seconds=5)
     print('\n' + '\n'.join(rows) + '\n%d of %d right' % (len(rows) - missed, len(rows)))
-    assert missed <= 1, '\n'.join(rows)  # docs/validator.md names it; 95 % is the aim
+    assert missed == 0, '\n'.join(rows)
