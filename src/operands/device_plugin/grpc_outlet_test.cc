@@ -215,8 +215,11 @@ TEST_F(GrpcOutletTest, AKubeletThatRestartsIsToldOnceAndFindsTheSocketAnew) {
   kubelet.Stop();
   ASSERT_TRUE(fs->Remove(folder.path() + "/nvidia-gpu.sock"));  // as a kubelet does when it starts
   kubelet.Start();
-  outlet->Check();
-  outlet->Register();
+  // Both in one task: the second word must come before the first registration has been answered.
+  executor.Post([this] {
+    outlet->Check();
+    outlet->Register();
+  });
   ASSERT_TRUE(kubelet.WaitFor(2));
   kubelet.Watch("nvidia-gpu.sock");
   EXPECT_TRUE(kubelet.WaitForList("Healthy", 8));

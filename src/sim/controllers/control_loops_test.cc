@@ -238,6 +238,30 @@ TEST(ControlLoopsTest, ASilentNodeIsTaintedItsPodsLeaveAndItComesBack) {
   EXPECT_TRUE(bed.Until([&] { return data::Find(bed.Get("/api/v1/nodes/n0"), "spec.taints") == nullptr; }));
 }
 
+TEST(ControlLoopsTest, ANodeThatSpokeWhileNobodyCouldListenIsStillWatchedOver) {
+  Bed bed(1);
+  ASSERT_TRUE(bed.loops.kubelets().SetPartitioned("n0", true));
+  bed.cluster.RunFor(seconds(30));
+  const data::Json before = bed.Get("/api/v1/nodes/n0");
+  Faults& faults = bed.cluster.faults();
+  for (const char* verb : {"list", "watch"}) {
+    FaultRule deaf;
+    deaf.verb = verb;
+    deaf.resource = "nodes";
+    deaf.code = 503;
+    faults.Add(deaf);
+  }
+  bed.cluster.server().DropWatches();
+  ASSERT_TRUE(bed.Until([&] { return bed.Text("/api/v1/nodes/n0", "status.conditions[3].status") == "Unknown"; }));
+  // The kubelet beats once, and what the controller hears next is that nothing has changed.
+  data::Json conditions = *data::Find(before, "status.conditions");
+  for (data::Json& c : conditions.as_array()) c.as_object()["lastHeartbeatTime"] = "2100-01-01T00:00:00Z";
+  bed.Merge("/api/v1/nodes/n0/status", R"({"status":{"conditions":)" + data::ToJson(conditions) + "}}");
+  bed.cluster.store().Compact(bed.cluster.store().revision());
+  faults.Clear();
+  EXPECT_TRUE(bed.Until([&] { return bed.Text("/api/v1/nodes/n0", "spec.taints[1].effect") == "NoExecute"; }));
+}
+
 /// A DaemonSet and a Deployment with a rollout in the middle of things, and a Job.
 void Busy(Bed& bed) {
   bed.Create(kApps + "daemonsets", kDaemonSet);

@@ -13,6 +13,9 @@ namespace {
 
 std::string NsOf(const kube::ObjectMeta& meta) { return std::string(meta.ns.view()); }
 
+/// As of kube-controller-manager's --node-monitor-period.
+constexpr Duration kMonitorPeriod = std::chrono::seconds(5);
+
 /// Whether the kubelet itself has written: a heartbeat or another address of the truth.
 bool HasBeaten(const kube::Node* before, const kube::Node& now) {
   const kube::Condition* c = kube::FindCondition(now.status.conditions, "Ready");
@@ -112,7 +115,8 @@ Result<kube::Next> NodeLifecycle::Tend(const kube::Node& node) {
                    {"Normal", "NodeNotReady", {}, "Node " + node.meta.name + " status is now: NodeNotReady"});
       TRY(MarkPodsNotReady(node));
     }
-    return kube::Next{};  // the changed node comes back
+    // The changed node comes back by itself, unless its kubelet speaks before anybody could listen.
+    return kube::Next{.again = kMonitorPeriod};
   }
   const auto changed = TaintsFor(node, now);
   if (changed) TRY(WriteTaints(node, *changed));
