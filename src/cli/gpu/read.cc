@@ -127,18 +127,16 @@ bool Names(std::string_view text, std::string_view word) {
   return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
 
-bool HasWord(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
-
 /// Whether a name, or the last part of an image's, is that of a program which offers NVIDIA GPUs. Plugins for networks
 /// and for virtual machines offer other resources.
 bool IsPluginsName(std::string_view name) {
   for (const std::string_view other : {"sandbox", "kubevirt", "kata", "sriov", "rdma"})
-    if (HasWord(name, other)) return false;
-  return HasWord(name, "device-plugin") && (HasWord(name, "nvidia") || HasWord(name, "hami"));
+    if (name.contains(other)) return false;
+  return name.contains("device-plugin") && (name.contains("nvidia") || name.contains("hami"));
 }
 
 bool IsPluginsImage(std::string_view image) {
-  return HasWord(image, "nvidia/k8s-device-plugin") || IsPluginsName(image.substr(image.rfind('/') + 1));
+  return image.contains("nvidia/k8s-device-plugin") || IsPluginsName(image.substr(image.rfind('/') + 1));
 }
 
 /// A Pod that serves in the kubelet's folder of device plugins, runs, and is called as those of NVIDIA GPUs are; `text`
